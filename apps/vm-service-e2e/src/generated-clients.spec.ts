@@ -89,9 +89,11 @@ describe('the API document of a running service', () => {
 
   describeIf(PYTHON_CLIENT ? undefined : 'python-client is not installed', 'in Python', () => {
     test('is the source of a client that works', async () => {
-      // The generator knows no types of images, whose bytes are like those of other files.
-      // The generator knows neither of them.
-      const binary = ['image/png', 'application/x-ndjson'].map((type) => [type, 'application/octet-stream']);
+      // The generator knows none of these types, whose bytes are like those of other files.
+      const binary = ['image/png', 'application/x-ndjson', 'application/x-tar'].map((type) => [
+        type,
+        'application/octet-stream',
+      ]);
       const config = { post_hooks: [], content_type_overrides: Object.fromEntries(binary) as Record<string, string> };
       writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
       const target = ['--meta', 'none', '--output-path', 'headgate_client', '--config', 'config.json'];
