@@ -1,5 +1,6 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildStoppedVm } from '../testing/build-vm.js';
 import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { PANEL } from '../testing/panel.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -109,5 +110,38 @@ describe('the files of a backup', () => {
     fireEvent.click(await screen.findByRole('button', { name: /^Browse the files in the backup of web-1/ }));
     fireEvent.click(panel().getByRole('button', { name: 'Open the files' }));
     await panel().findByText('prod has no memory free.');
+  });
+});
+
+describe('the files of a stopped VM', () => {
+  const OF_VM = '/api/ext/vms/tailvm/web-1/files';
+  const openVm = () => openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm({ name: 'web-1' })], service);
+
+  test('are opened next to its export, and closed with the panel', async () => {
+    const context = buildContext({ abilities: { diskExport: true, diskFiles: true, backupSource: true } });
+    service.on('GET /api/capabilities', buildCapabilities([context]));
+    service.on(`POST ${OF_VM}`, {
+      session: SESSION,
+      idleSeconds: 600,
+      volumes: [{ number: 0, disk: 'vda', name: 'vda', fileSystem: 'ntfs', label: '', sizeBytes: 1024 ** 3 }],
+    });
+    service.on(`GET ${OF_VM}/${SESSION}/entries`, { total: 1, isCut: false, entries: [HOSTS] });
+    service.on(`DELETE ${OF_VM}/${SESSION}`, { status: 'closed' });
+    await openVm();
+    fireEvent.click(await screen.findByRole('button', { name: 'Browse the files…' }));
+    fireEvent.click(panel().getByRole('button', { name: 'Open the files' }));
+    const hosts = await panel().findByRole('link', { name: 'Download hosts' });
+    expect(hosts.getAttribute('href')).toBe(`${OF_VM}/${SESSION}/content?volume=0&path=%2Fhosts&context=prod`);
+    expect(service.asked(`POST ${OF_VM}`)[0]?.query.get('context')).toBe('prod');
+    fireEvent.click(panel().getAllByRole('button', { name: 'Close' })[0]!);
+    await waitFor(() => expect(service.asked(`DELETE ${OF_VM}/${SESSION}`)).toHaveLength(1));
+  });
+
+  test('are not offered where the backend reads no files', async () => {
+    const context = buildContext({ abilities: { diskExport: true, diskFiles: 'No files are read in clusters.' } });
+    service.on('GET /api/capabilities', buildCapabilities([context]));
+    await openVm();
+    await screen.findByRole('region', { name: 'Export' });
+    expect(screen.queryByRole('button', { name: 'Browse the files…' })).toBeNull();
   });
 });

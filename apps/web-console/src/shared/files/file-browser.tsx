@@ -12,15 +12,15 @@ import { Spinner } from '../ui/loading.js';
 import { ServiceText } from '../ui/service-text.js';
 import { numeric, Table } from '../ui/table.js';
 import { Timestamp } from '../ui/timestamp.js';
-import { childOf, downloadUrl, PAGE_ENTRIES, useEntries, type FilePlace, type PointFiles } from './file-requests.js';
+import { childOf, PAGE_ENTRIES, useEntries, type FilesSource } from './file-requests.js';
 
 interface FileBrowserProps {
-  files: PointFiles;
+  source: FilesSource;
   session: FileSessionView;
 }
 
 /** The volumes of a session, and the folders of one of them. */
-export function FileBrowser({ files, session: { session, volumes } }: FileBrowserProps) {
+export function FileBrowser({ source, session: { session, volumes } }: FileBrowserProps) {
   const first = volumes.find(({ problem }) => problem === undefined) ?? volumes[0];
   const [number, setNumber] = useState(first?.number ?? 0);
   const volume = volumes.find((one) => one.number === number);
@@ -39,7 +39,7 @@ export function FileBrowser({ files, session: { session, volumes } }: FileBrowse
         </SelectInput>
       </Field>
       {volume.problem === undefined ? (
-        <Folder key={number} files={files} session={session} volume={number} />
+        <Folder key={number} source={source} session={session} volume={number} />
       ) : (
         <Alert variant="warning" title={t`The files of this volume can't be read`}>
           <ServiceText>{volume.problem}</ServiceText>
@@ -50,16 +50,16 @@ export function FileBrowser({ files, session: { session, volumes } }: FileBrowse
 }
 
 interface FolderProps {
-  files: PointFiles;
+  source: FilesSource;
   session: string;
   volume: number;
 }
 
 /** One folder at a time, with the way back to those above. */
-function Folder({ files, session, volume }: FolderProps) {
+function Folder({ source, session, volume }: FolderProps) {
   const [path, setPath] = useState('/');
   const [skip, setSkip] = useState(0);
-  const { data, error, isPending, refetch } = useEntries(files, session, { volume, path }, skip);
+  const { data, error, isPending, refetch } = useEntries(source, session, { volume, path }, skip);
   const go = (to: string): void => {
     setPath(to);
     setSkip(0);
@@ -75,7 +75,7 @@ function Folder({ files, session, volume }: FolderProps) {
           </Button>
         ))}
         <span className="hg-spring" />
-        <a download href={downloadUrl(files, session, 'archive', { volume, path })}>
+        <a download href={source.address(session, 'archive', { volume, path })}>
           {t`Download this folder (tar)`}
         </a>
       </nav>
@@ -89,7 +89,7 @@ function Folder({ files, session, volume }: FolderProps) {
           </p>
           <Entries
             entries={data.entries}
-            hrefOf={(name) => downloadUrl(files, session, 'content', { volume, path: childOf(path, name) })}
+            hrefOf={(name) => source.address(session, 'content', { volume, path: childOf(path, name) })}
             onEnter={(name) => go(childOf(path, name))}
           />
           <Pages total={data.total} skip={skip} onSkip={setSkip} />
@@ -101,7 +101,7 @@ function Folder({ files, session, volume }: FolderProps) {
 
 interface EntriesProps {
   entries: readonly FileEntryView[];
-  hrefOf: (name: string) => FilePlace['path'];
+  hrefOf: (name: string) => string;
   onEnter: (name: string) => void;
 }
 

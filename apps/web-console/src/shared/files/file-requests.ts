@@ -1,17 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import type { FileSessionView } from '@headgate/api-contracts';
+import type { FilePageView, FileSessionView } from '@headgate/api-contracts';
+import { extensionPath, type InstanceAddress } from '../api/instance-path.js';
 import { deleteJson, getJson, postJson, withQuery } from '../api/request.js';
 
 const TARGETS = '/api/ext/backups/targets';
 
 /** The entries of a folder that are shown at a time. */
 export const PAGE_ENTRIES = 200;
-
-/** Where the files of a backup are. */
-export interface PointFiles {
-  readonly target: string;
-  readonly point: string;
-}
 
 /** A place in a session. */
 export interface FilePlace {
@@ -20,34 +15,55 @@ export interface FilePlace {
   readonly path: string;
 }
 
-const filesOf = ({ target, point }: PointFiles) => `${TARGETS}/${target}/points/${point}/files` as const;
+/** `content` is that of a file, and `archive` a folder as tar. */
+export type DownloadKind = 'content' | 'archive';
 
-/** Boots the guest that reads the disks, or finds the one that this user has. */
-export const openFiles = (files: PointFiles, context: string): Promise<FileSessionView> =>
-  postJson(filesOf(files), { body: { context } });
+/** The disks whose files are browsed. */
+export interface FilesSource {
+  /** Boots the guest that reads the disks, or finds the one that this user has. */
+  open(): Promise<FileSessionView>;
+  close(session: string): Promise<unknown>;
+  entries(
+    session: string,
+    query: FilePlace & { readonly skip?: number; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<FilePageView>;
+  /** The address of a download. */
+  address(session: string, kind: DownloadKind, place: FilePlace): string;
+}
 
-export const closeFiles = (files: PointFiles, session: string): Promise<unknown> =>
-  deleteJson(`${filesOf(files)}/${session}`);
+/** @param context boots the guest */
+export function filesOfPoint(target: string, point: string, context: string): FilesSource {
+  const files = `${TARGETS}/${target}/points/${point}/files` as const;
+  return {
+    open: () => postJson(files, { body: { context } }),
+    close: (session) => deleteJson(`${files}/${session}`),
+    entries: (session, query, signal) => getJson(`${files}/${session}/entries`, { query, signal }),
+    address: (session, kind, { volume, path }) => withQuery(`${files}/${session}/${kind}`, { volume, path }),
+  };
+}
 
-export const useEntries = (files: PointFiles, session: string, place: FilePlace, skip: number) =>
+/** Of a VM that is stopped. */
+export function filesOfVm(address: InstanceAddress): FilesSource {
+  const { context } = address;
+  const files = `${extensionPath(address)}/files` as const;
+  return {
+    open: () => postJson(files, { query: { context } }),
+    close: (session) => deleteJson(`${files}/${session}`, { query: { context } }),
+    entries: (session, query, signal) =>
+      getJson(`${files}/${session}/entries`, { query: { ...query, context }, signal }),
+    address: (session, kind, { volume, path }) => withQuery(`${files}/${session}/${kind}`, { volume, path, context }),
+  };
+}
+
+export const useEntries = (source: FilesSource, session: string, place: FilePlace, skip: number) =>
   useQuery({
-    queryKey: ['files', files, session, place, skip],
+    queryKey: ['files', session, place, skip],
     queryFn: ({ signal }) =>
-      getJson(`${filesOf(files)}/${session}/entries`, {
-        query: { ...place, ...(skip > 0 && { skip }), limit: PAGE_ENTRIES },
-        signal,
-      }),
+      source.entries(session, { ...place, ...(skip > 0 && { skip }), limit: PAGE_ENTRIES }, signal),
     // The disks do not change. A request is not repeated for a session that has ended.
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
-
-/** The address of the content of a file, or of a folder as tar. */
-export const downloadUrl = (
-  files: PointFiles,
-  session: string,
-  kind: 'content' | 'archive',
-  { volume, path }: FilePlace,
-): string => withQuery(`${filesOf(files)}/${session}/${kind}`, { volume, path });
 
 export const childOf = (path: string, name: string): string => (path === '/' ? `/${name}` : `${path}/${name}`);

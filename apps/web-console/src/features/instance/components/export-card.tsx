@@ -1,9 +1,13 @@
 import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
+import { useState } from 'react';
 import { instancePath } from '../../../shared/api/instance-path.js';
 import { withQuery } from '../../../shared/api/request.js';
+import { filesOfVm } from '../../../shared/files/file-requests.js';
+import { FilesPanel } from '../../../shared/files/files-panel.js';
 import { unavailableReason, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
+import { Button } from '../../../shared/ui/button.js';
 
 interface ExportCardProps {
   vm: VmView;
@@ -17,12 +21,15 @@ const formats = perLanguage(() => [
   { label: t`qcow2 image, compressed (.qcow2)`, format: 'qcow2' },
 ]);
 
-/** Downloads of the boot disk, as plain links: the browser streams them to a file. */
+/** Downloads of the boot disk, as plain links: the browser streams them to a file; and the files on all disks. */
 export function ExportCard({ vm, refusal, context }: ExportCardProps) {
   const reason =
     unavailableReason(context, 'diskExport') ??
     refusal ??
     (vm.status === 'Stopped' ? undefined : runningReason(context));
+  const [isBrowsing, setIsBrowsing] = useState(false);
+  const { name } = vm;
+  const hasFiles = unavailableReason(context, 'diskFiles') === undefined;
   return (
     <section className="hg-card" aria-label={t`Export`}>
       <h2>{t`Export`}</h2>
@@ -35,9 +42,23 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
               </a>
             </li>
           ))}
+          {hasFiles && (
+            <li>
+              <Button variant="link" onClick={() => setIsBrowsing(true)}>
+                {t`Browse the files…`}
+              </Button>
+            </li>
+          )}
         </ul>
       ) : (
         <p className="hg-note">{reason}</p>
+      )}
+      {isBrowsing && (
+        <FilesPanel
+          title={t`Files on the disks of ${name}`}
+          source={filesOfVm(vm)}
+          onClose={() => setIsBrowsing(false)}
+        />
       )}
     </section>
   );

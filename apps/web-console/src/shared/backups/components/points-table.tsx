@@ -15,7 +15,7 @@ import { messageOf } from '../../api/api-error.js';
 import { deletingPoint, readProof } from '../backup-requests.js';
 import { consistencies } from '../backup-wording.js';
 import { contextOfRef, nameOfRef } from '../point-names.js';
-import { FilesPanel } from '../../files/files-panel.js';
+import { PointFilesPanel } from './point-files-panel.js';
 import { ProofCell } from './proof-cell.js';
 import { ProvePanel } from './prove-panel.js';
 import { RestorePanel } from './restore-panel.js';
@@ -171,7 +171,9 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
         <RestorePanel key={restored.id} target={restored.target.id} point={restored} onClose={() => show({})} />
       )}
       {proved && <ProvePanel key={proved.id} target={proved.target.id} point={proved} onClose={() => show({})} />}
-      {browsed && <FilesPanel key={browsed.id} target={browsed.target.id} point={browsed} onClose={() => show({})} />}
+      {browsed && (
+        <PointFilesPanel key={browsed.id} target={browsed.target.id} point={browsed} onClose={() => show({})} />
+      )}
     </>
   );
 }
