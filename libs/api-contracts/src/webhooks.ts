@@ -7,13 +7,15 @@ import {
   IsIn,
   IsInt,
   IsISO8601,
+  IsObject,
   IsString,
   Matches,
   Max,
   MaxLength,
   Min,
 } from 'class-validator';
-import { IsDownloadUrl, IsInstanceName, Nullable, Optional } from './fields.js';
+import { TokenScopeDto } from './access.js';
+import { IsDownloadUrl, IsInstanceName, Nested, Nullable, Optional } from './fields.js';
 import { ChangeQuery } from './queries.js';
 
 /** POST /api/ext/webhooks */
@@ -24,6 +26,21 @@ export class CreateWebhookDto {
   @IsDownloadUrl() url!: string;
   /** The events to send. */
   @IsArray() @ArrayMinSize(1) @ArrayUnique() @IsIn(WEBHOOK_EVENTS, { each: true }) events!: WebhookEventType[];
+  /** The instances that it is for, of those that its creator may read at that time. Default: all of them. */
+  @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
+}
+
+/** PATCH /api/ext/webhooks/{id}. At least one field. */
+export class ChangeWebhookDto {
+  /** The instances that it is for; `{}` is all that its creator may read. Default: as before. */
+  @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
+  /** The events to send. Default: as before. */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(WEBHOOK_EVENTS, { each: true })
+  events?: WebhookEventType[];
 }
 
 /** `{id}` of a path. */
@@ -48,12 +65,16 @@ export class WebhookView {
   @IsString() url!: string;
   /** The events that are sent. */
   @IsArray() @IsIn(WEBHOOK_EVENTS, { each: true }) events!: WebhookEventType[];
-  /** The login of the user who has created it; empty for one without an identity. */
+  /** The instances that it is for, of those that its creator may read; empty for all of them. */
+  @Nested(() => TokenScopeDto) scope!: TokenScopeDto;
+  /** The login of the user who has created it, and whose rights it has; empty for one without an identity. */
   @IsString() creator!: string;
   /** When it was created, in ISO 8601. */
   @IsString() createdAt!: string;
   /** Whether deliveries have stopped because they failed for too long. A replay starts them again. */
   @IsBoolean() disabled!: boolean;
+  /** Why deliveries wait, although they did not fail: its creator may read nothing. A replay starts them again. */
+  @Optional() @IsString() paused?: string;
   /** The number of failed attempts to deliver the next event. */
   @IsInt() @Min(0) attempts!: number;
   /** When the next attempt follows, in ISO 8601; null if none is due. */
@@ -78,4 +99,12 @@ export class RotateWebhookDto {
 export class CreatedWebhookView extends WebhookView {
   /** The key of the signatures. Shown this one time only. */
   @IsString() secret!: string;
+}
+
+/** 200 of POST /api/ext/webhooks/{id}/test */
+export class WebhookTestView {
+  /** Whether the receiver has accepted the message. */
+  @IsIn(['accepted', 'failed']) result!: 'accepted' | 'failed';
+  /** Why not; empty if it has. */
+  @IsString() reason!: string;
 }

@@ -2992,14 +2992,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The webhooks without their secrets, for administrators
-         * @description The webhooks without their secrets, for administrators.
+         * The webhooks of the caller without their secrets
+         * @description The webhooks of the caller without their secrets; all of them for administrators.
          */
         get: operations["Webhooks.list"];
         put?: never;
         /**
-         * Creates a webhook
-         * @description Creates a webhook. The response is the only one that contains its secret.
+         * Creates a webhook of the caller: at most 20
+         * @description Creates a webhook of the caller: at most 20. The response is the only one that contains its secret.
          */
         post: operations["Webhooks.create"];
         delete?: never;
@@ -3025,7 +3025,11 @@ export interface paths {
         delete: operations["Webhooks.remove"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the scope or the events of a webhook, from now on
+         * @description Changes the scope or the events of a webhook, from now on. Events that wait are judged by the new scope, too.
+         */
+        patch: operations["Webhooks.change"];
         trace?: never;
     };
     "/api/ext/webhooks/{id}/replay": {
@@ -3038,8 +3042,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delivers the events since a time again, and enables a disabled webhook
-         * @description Delivers the events since a time again, and enables a disabled webhook.
+         * Delivers the events since a time again, and enables a disabled or paused webhook
+         * @description Delivers the events since a time again, and enables a disabled or paused webhook.
          */
         post: operations["Webhooks.replay"];
         delete?: never;
@@ -3062,6 +3066,26 @@ export interface paths {
          * @description Gives a webhook a new secret. Messages have the signatures of both for some hours. The response is the only one that contains it.
          */
         post: operations["Webhooks.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends one signed message of the type webhook.test, and reports the answer: at most one in 5 seconds
+         * @description Sends one signed message of the type webhook.test, and reports the answer: at most one in 5 seconds.
+         */
+        post: operations["Webhooks.test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4759,6 +4783,13 @@ export interface components {
              */
             type: "added" | "changed" | "removed" | "detached" | "gap";
         };
+        /** @description PATCH /api/ext/webhooks/{id}. At least one field. */
+        ChangeWebhookDto: {
+            /** @description The events to send. Default: as before. */
+            events?: ("instance.changed" | "instance.removed" | "task.ended")[];
+            /** @description The instances that it is for; `{}` is all that its creator may read. Default: as before. */
+            scope?: components["schemas"]["TokenScopeDto"];
+        };
         /** @description POST /api/ext/backups/targets/{target}/check */
         CheckBackupsDto: {
             /** @description Whether everything is read and compared with its hashes, and not only the lists. Default: false. */
@@ -5134,7 +5165,7 @@ export interface components {
             attempts: number;
             /** @description When it was created, in ISO 8601. */
             createdAt: string;
-            /** @description The login of the user who has created it; empty for one without an identity. */
+            /** @description The login of the user who has created it, and whose rights it has; empty for one without an identity. */
             creator: string;
             /** @description Whether deliveries have stopped because they failed for too long. A replay starts them again. */
             disabled: boolean;
@@ -5154,6 +5185,10 @@ export interface components {
             name: string;
             /** @description When the next attempt follows, in ISO 8601; null if none is due. */
             nextAttemptAt: string | null;
+            /** @description Why deliveries wait, although they did not fail: its creator may read nothing. A replay starts them again. */
+            paused?: string;
+            /** @description The instances that it is for, of those that its creator may read; empty for all of them. */
+            scope: components["schemas"]["TokenScopeDto"];
             /** @description The key of the signatures. Shown this one time only. */
             secret: string;
             /** @description Without its query, which may contain a secret. */
@@ -5377,6 +5412,8 @@ export interface components {
              * @example web-1
              */
             name: string;
+            /** @description The instances that it is for, of those that its creator may read at that time. Default: all of them. */
+            scope?: components["schemas"]["TokenScopeDto"];
             /**
              * @description Where the messages are sent to. Private addresses need the operator's permission.
              * @example https://example.org/images/debian-12.qcow2
@@ -8507,13 +8544,23 @@ export interface components {
             /** @description Its ID. */
             webhook: string;
         };
+        /** @description 200 of POST /api/ext/webhooks/{id}/test */
+        WebhookTestView: {
+            /** @description Why not; empty if it has. */
+            reason: string;
+            /**
+             * @description Whether the receiver has accepted the message.
+             * @enum {string}
+             */
+            result: "accepted" | "failed";
+        };
         /** @description A webhook, without its secret. */
         WebhookView: {
             /** @description The number of failed attempts to deliver the next event. */
             attempts: number;
             /** @description When it was created, in ISO 8601. */
             createdAt: string;
-            /** @description The login of the user who has created it; empty for one without an identity. */
+            /** @description The login of the user who has created it, and whose rights it has; empty for one without an identity. */
             creator: string;
             /** @description Whether deliveries have stopped because they failed for too long. A replay starts them again. */
             disabled: boolean;
@@ -8533,6 +8580,10 @@ export interface components {
             name: string;
             /** @description When the next attempt follows, in ISO 8601; null if none is due. */
             nextAttemptAt: string | null;
+            /** @description Why deliveries wait, although they did not fail: its creator may read nothing. A replay starts them again. */
+            paused?: string;
+            /** @description The instances that it is for, of those that its creator may read; empty for all of them. */
+            scope: components["schemas"]["TokenScopeDto"];
             /** @description Without its query, which may contain a secret. */
             url: string;
         };
@@ -17118,6 +17169,60 @@ export interface operations {
             };
         };
     };
+    "Webhooks.change": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a webhook, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeWebhookDto"];
+                "application/merge-patch+json": components["schemas"]["ChangeWebhookDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
     "Webhooks.replay": {
         parameters: {
             query?: {
@@ -17218,6 +17323,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedWebhookView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Webhooks.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a webhook, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestView"];
                 };
             };
         };

@@ -201,4 +201,5 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE audit_reader (name TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
   `CREATE TABLE device_login (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
    ALTER TABLE api_token ADD COLUMN device INTEGER`,
+  'ALTER TABLE webhook_event ADD COLUMN about TEXT',
 ];

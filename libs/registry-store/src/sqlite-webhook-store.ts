@@ -1,4 +1,10 @@
-import { WebhookStore, type Webhook, type WebhookEvent, type WebhookEventType } from '@headgate/domain-contracts';
+import {
+  WebhookStore,
+  type Webhook,
+  type WebhookEvent,
+  type WebhookEventSubjects,
+  type WebhookEventType,
+} from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
 const MAX_EVENTS = 10_000;
@@ -45,20 +51,28 @@ export class SqliteWebhookStore extends WebhookStore {
 
   override async append(events: readonly Omit<WebhookEvent, 'number'>[]): Promise<void> {
     this.database.transaction(() => {
-      for (const { type, time, body } of events)
-        this.database.run('INSERT INTO webhook_event (type, time, body) VALUES (?, ?, ?)', type, time, body);
+      for (const { type, time, body, about } of events)
+        this.database.run(
+          'INSERT INTO webhook_event (type, time, body, about) VALUES (?, ?, ?, ?)',
+          type,
+          time,
+          body,
+          about === undefined ? null : JSON.stringify(about),
+        );
       this.database.run('DELETE FROM webhook_event WHERE number <= ?', this.bounds().newest - this.maxEvents);
     });
   }
 
   override next(position: number, types: readonly WebhookEventType[]): WebhookEvent | undefined {
-    const row = this.database.get<WebhookEvent>(
-      `SELECT number, type, time, body FROM webhook_event WHERE number > ?
+    const row = this.database.get<Omit<WebhookEvent, 'about'> & { readonly about: string | null }>(
+      `SELECT number, type, time, body, about FROM webhook_event WHERE number > ?
          AND type IN (SELECT value FROM json_each(?)) ORDER BY number LIMIT 1`,
       position,
       JSON.stringify(types),
     );
-    return row && { ...row };
+    if (!row) return undefined;
+    const { about, ...event } = row;
+    return { ...event, ...(about !== null && { about: JSON.parse(about) as WebhookEventSubjects }) };
   }
 
   override bounds(): { readonly oldest: number; readonly newest: number } {

@@ -20,7 +20,11 @@ export class MemoryWebhookStore extends WebhookStore {
   }
 
   override async put(webhook: Webhook): Promise<void> {
-    if ([...this.webhooks.values()].some(({ id, name }) => name === webhook.name && id !== webhook.id))
+    if (
+      [...this.webhooks.values()].some(
+        ({ id, name, creator }) => name === webhook.name && creator === webhook.creator && id !== webhook.id,
+      )
+    )
       throw new DomainError('ALREADY_EXISTS', `The webhook ${webhook.name} already exists.`);
     this.webhooks.set(webhook.id, structuredClone(webhook));
     this.notify();

@@ -39,8 +39,14 @@ export class PendingEvents {
 
   constructor(private readonly deps: PendingEventsDeps) {}
 
-  /** @param key a later event with the same key replaces this one if it has not been stored yet */
-  add(key: string, event: PendingEvent): void {
+  /**
+   * @param key a later event with the same key replaces this one if it has not been stored yet
+   * @param isWanted without it, the event is only added if it replaces one that is
+   */
+  add(key: string, newEvent: PendingEvent, isWanted = true): void {
+    const replaced = this.pending.get(key);
+    if (!isWanted && !replaced) return;
+    const event = replaced ? joined(replaced, newEvent) : newEvent;
     if (!this.deps.replicas.isLeader) return this.remember(key, event);
     this.pending.delete(key);
     this.pending.set(key, event);
@@ -139,4 +145,12 @@ function dropOldest(entries: Map<string, unknown>): void {
     if (entries.size <= MAX_PENDING) break;
     entries.delete(key);
   }
+}
+
+/** A view that had an instance before the first of two events must learn that it has left it with the second. */
+function joined({ about: first }: PendingEvent, event: PendingEvent): PendingEvent {
+  if (!event.about || !first) return event;
+  const before = first.before ?? event.about.before;
+  const seenBy = [...new Set([...first.seenBy, ...event.about.seenBy])];
+  return { ...event, about: { ...event.about, seenBy, ...(before && { before }) } };
 }

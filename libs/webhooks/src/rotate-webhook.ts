@@ -1,6 +1,7 @@
 import { buildPlan, Change, type Caller, type Plan, type Webhook } from '@headgate/domain-contracts';
 import { newSecret } from './signature.js';
-import { expectWebhook, type WebhookDeps } from './webhook-changes.js';
+import { findWebhook } from './visible-webhooks.js';
+import type { WebhookDeps } from './webhook-changes.js';
 
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const MAX_OVERLAP_HOURS = 7 * 24;
@@ -15,14 +16,14 @@ interface Rotation {
  * Gives a webhook a new secret. Messages are signed with both secrets for some hours, so that no message is refused
  * while the receiver gets the new one. A second rotation ends the overlap of the first.
  */
-export class RotateWebhook extends Change<[id: string, overlapHours: number], Webhook, Rotation> {
+export class RotateWebhook extends Change<[caller: Caller, id: string, overlapHours: number], Webhook, Rotation> {
   constructor(private readonly deps: Pick<WebhookDeps, 'store' | 'clock' | 'audit'>) {
     super();
   }
 
   /** @throws DomainError WEBHOOK_NOT_FOUND */
-  protected override prepare(id: string, overlapHours: number): Rotation {
-    return { webhook: expectWebhook(this.deps.store, id), overlapHours };
+  protected override prepare(caller: Caller, id: string, overlapHours: number): Rotation {
+    return { webhook: findWebhook(this.deps.store, id, caller), overlapHours };
   }
 
   protected override async planPrepared({ webhook: { name }, overlapHours }: Rotation): Promise<Plan> {
@@ -44,7 +45,7 @@ export class RotateWebhook extends Change<[id: string, overlapHours: number], We
           secret,
           ...(overlapHours > 0 && { former: { secret: current.secret, until } }),
         }));
-        return expectWebhook(store, webhook.id);
+        return findWebhook(store, webhook.id, caller);
       },
       () => describe(overlapHours),
     );

@@ -9,8 +9,11 @@ import {
   type WebhookEventType,
   type WebhookStore,
 } from '@headgate/domain-contracts';
+import { Audience, type EventSubjects } from './audience.js';
+import { JudgedEvents } from './judged-events.js';
 import { PendingEvents, STORE_RETRY_MS } from './pending-events.js';
 import { secretsOf, signedHeaders } from './signature.js';
+import type { WebhookRights } from './webhook-rights.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 const SECOND_MS = 1000;
@@ -22,9 +25,19 @@ const MAX_LAG = 1000;
 export interface WebhookDispatcherDeps {
   readonly store: WebhookStore;
   readonly sender: WebhookSender;
+  readonly rights: WebhookRights;
   readonly clock: Clock;
   readonly log: Log;
   readonly replicas: Pick<Replicas, 'isLeader' | 'subscribe'>;
+}
+
+/** A new event of the service. */
+export interface PublishedEvent {
+  /** A later event with the same key replaces this one if it has not been stored yet. */
+  readonly key: string;
+  readonly type: WebhookEventType;
+  readonly data: object;
+  readonly about: EventSubjects;
 }
 
 /**
@@ -43,8 +56,13 @@ export class WebhookDispatcher {
   /** Whether any webhook is for an event type; others are not stored. */
   private wanted = new Set<WebhookEventType>();
   private readonly pending: PendingEvents;
+  private readonly audience: Audience;
+  private readonly judged: JudgedEvents;
+  private onReload = (): void => undefined;
 
   constructor(private readonly deps: WebhookDispatcherDeps) {
+    this.audience = new Audience(deps.rights);
+    this.judged = new JudgedEvents(deps.store, this.audience);
     this.pending = new PendingEvents({ ...deps, onStored: () => this.scheduleAll() });
   }
 
@@ -61,7 +79,9 @@ export class WebhookDispatcher {
   /** Reads the webhooks again after they were changed. */
   reload(): void {
     const webhooks = this.deps.store.all();
-    this.wanted = new Set(webhooks.flatMap(({ events }) => events));
+    this.wanted = new Set(webhooks.flatMap((webhook) => this.audience.typesFor(webhook)));
+    this.judged.forgetOthers(webhooks);
+    this.onReload();
     this.scheduleAll();
   }
 
@@ -69,11 +89,20 @@ export class WebhookDispatcher {
     return this.wanted.has(type);
   }
 
-  /** @param key a later event with the same key replaces this one if it has not been stored yet */
-  publish(key: string, type: WebhookEventType, data: object): void {
+  /** @param listener called when other types of events may be wanted */
+  whenReloaded(listener: () => void): void {
+    this.onReload = listener;
+  }
+
+  /** Stores an event if a webhook may get it. Whether it does is decided again with each delivery. */
+  publish({ key, type, data, about }: PublishedEvent): void {
     if (!this.wants(type)) return;
     const time = this.deps.clock.iso();
-    this.pending.add(key, { type, time, body: JSON.stringify({ type, timestamp: time, data }) });
+    const body = JSON.stringify({ type, timestamp: time, data });
+    const seenBy = this.audience.seenBy(this.deps.store.all(), { type, body, about });
+    const event = { type, time, body, about: { ...about, seenBy: seenBy ?? [] } };
+    // It may replace one that is wanted, of an instance that has left the view of a webhook since.
+    this.pending.add(key, event, seenBy !== undefined);
   }
 
   /** Ends the deliveries. Later events are still stored, for the next process. */
@@ -114,7 +143,7 @@ export class WebhookDispatcher {
     this.timers.delete(id);
     const { store, clock, replicas } = this.deps;
     const webhook = store.get(id);
-    if (!webhook || webhook.disabled || this.active.has(id) || this.isClosed || !replicas.isLeader) return;
+    if (!webhook || !isActive(webhook) || this.active.has(id) || this.isClosed || !replicas.isLeader) return;
     const waitMs = webhook.nextAttemptAt === null ? 0 : Date.parse(webhook.nextAttemptAt) - clock.now();
     // A former leader whose clock is ahead has written a time that is later than any pause.
     const longestMs = RETRY_DELAYS_MS[webhook.attempts - 1] ?? 0;
@@ -142,24 +171,34 @@ export class WebhookDispatcher {
     }
     // This replica may be the leader again, or an event was stored at the last moment.
     const webhook = store.get(id);
-    if (webhook && (webhook.attempts > 0 || store.next(webhook.position, webhook.events))) this.schedule(id);
+    if (webhook && isActive(webhook) && (webhook.attempts > 0 || this.judged.hasMore(webhook))) this.schedule(id);
   }
 
   /** @returns whether to go on with the next event immediately */
   private async deliverNext(id: string, signal: AbortSignal): Promise<boolean> {
     const { store, sender, clock } = this.deps;
     const webhook = signal.aborted ? undefined : store.get(id);
-    if (!webhook || webhook.disabled) return false;
+    if (!webhook || !isActive(webhook)) return false;
+    const paused = this.audience.pauseOf(webhook);
+    if (paused !== undefined) {
+      await store.update(id, (current) => ({ ...current, paused }));
+      this.deps.log.warn({ webhook: id, reason: paused }, 'a webhook was paused');
+      return false;
+    }
     const position = await this.skipMissed(webhook);
-    const event = store.next(position, webhook.events);
-    if (!event) {
+    // It may have another scope meanwhile. The rights are judged in the same turn as the request begins.
+    const latest = position === webhook.position ? webhook : (store.get(id) ?? webhook);
+    const found = this.judged.next({ ...latest, position });
+    if (found === 'later') return true;
+    if (!found) {
       await this.skipOthers(webhook);
       return false;
     }
+    const { event, body } = found;
     const message = {
       id: `msg_${id}_${event.number}`,
       timestampSeconds: Math.floor(clock.now() / SECOND_MS),
-      body: event.body,
+      body,
     };
     let problem: string;
     let status = 0;
@@ -167,7 +206,7 @@ export class WebhookDispatcher {
       status = await sender.send({
         url: webhook.url,
         headers: signedHeaders(message, ...secretsOf(webhook, clock.now())),
-        body: event.body,
+        body,
         signal,
       });
       problem = status >= 200 && status < 300 ? '' : `The receiver answered with status ${status}.`;
@@ -208,11 +247,13 @@ export class WebhookDispatcher {
   }
 
   /** Follows the log when it has only events of other types, so that those are not counted as missed later. */
-  private async skipOthers({ id, position }: Webhook): Promise<void> {
+  private async skipOthers({ id, position, attempts }: Webhook): Promise<void> {
     const { newest } = this.deps.store.bounds();
-    if (newest - position < MAX_LAG) return;
+    if (newest - position < MAX_LAG && attempts === 0) return;
+    // The event whose delivery has failed is not for it any more.
+    const none = { attempts: 0, nextAttemptAt: null, lastError: '' };
     await this.deps.store.update(id, (webhook) =>
-      webhook.position === position ? { ...webhook, position: newest } : undefined,
+      webhook.position === position ? { ...webhook, ...none, position: newest } : undefined,
     );
   }
 
@@ -228,3 +269,5 @@ export class WebhookDispatcher {
     return next;
   }
 }
+
+const isActive = ({ disabled, paused }: Webhook): boolean => !disabled && paused === undefined;

@@ -9,14 +9,16 @@ import {
   type WebhookEventType,
 } from '@headgate/domain-contracts';
 import { FixedClock, ManualReplica, MemoryAuditLog, MemoryWebhookStore } from '@headgate/testing';
-import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './webhook-changes.js';
+import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS_PER_CREATOR, ReplayWebhook } from './webhook-changes.js';
 import { RotateWebhook } from './rotate-webhook.js';
 import { signedHeaders } from './signature.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
+import { FakeRights } from './testing/fake-rights.js';
 import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const URL_A = 'https://a.example.org/hook?key=hidden';
+const NOTHING = { instances: [] };
 const MAX_TURNS = 50;
 
 class FakeSender extends WebhookSender {
@@ -41,14 +43,15 @@ const settle = async (): Promise<void> => {
 
 function setUp(store = new MemoryWebhookStore(), replicas: Replicas = new SingleReplica(), clock = new FixedClock()) {
   const sender = new FakeSender();
+  const rights = new FakeRights();
   const log = new MemoryAuditLog();
-  const dispatcher = new WebhookDispatcher({ store, sender, clock, log: SILENT_LOG, replicas });
-  const deps = { store, dispatcher, sender, clock, audit: new Audit(log, clock) };
+  const dispatcher = new WebhookDispatcher({ store, sender, clock, log: SILENT_LOG, replicas, rights });
+  const deps = { store, dispatcher, sender, rights, clock, audit: new Audit(log, clock) };
   const create = new CreateWebhook(deps);
   const add = (name = 'a', events: readonly WebhookEventType[] = ['task.ended']) =>
-    create.run({ name, url: URL_A, events }, ann);
+    create.run(ann, { name, url: URL_A, events }, ann);
   const end = async (id: number): Promise<void> => {
-    dispatcher.publish(`task/${id}`, 'task.ended', { id });
+    dispatcher.publish({ key: `task/${id}`, type: 'task.ended', data: { id }, about: NOTHING });
     await settle();
   };
   return {
@@ -90,9 +93,9 @@ describe('webhooks', () => {
       expect(headers['webhook-signature']).toBe(signedHeaders(message, ...secrets)['webhook-signature']);
       return headers['webhook-signature'];
     };
-    expect(await rotate.plan(first.id, 2)).toMatchObject({ steps: [{ name: 'rotate webhook' }] });
+    expect(await rotate.plan(ann, first.id, 2)).toMatchObject({ steps: [{ name: 'rotate webhook' }] });
     expect(store.get(first.id)?.secret).toBe(first.secret);
-    const second = await rotate.run(first.id, 2, ann);
+    const second = await rotate.run(ann, first.id, 2, ann);
     expect(second.secret).not.toBe(first.secret);
     await signatures(second.secret, first.secret);
     clock.advance(2 * 60 * 60_000 - 1);
@@ -100,14 +103,14 @@ describe('webhooks', () => {
     clock.advance(1);
     await signatures(second.secret);
     // The second of two rotations ends the overlap of the first.
-    const third = await rotate.run(first.id, 24, ann);
-    const fourth = await rotate.run(first.id, 24, ann);
+    const third = await rotate.run(ann, first.id, 24, ann);
+    const fourth = await rotate.run(ann, first.id, 24, ann);
     await signatures(fourth.secret, third.secret);
-    const last = await rotate.run(first.id, 0, ann);
+    const last = await rotate.run(ann, first.id, 0, ann);
     await signatures(last.secret);
     expect(log.entries.map(({ message }) => message)).toContain('next to the former one for 2 hours');
     expect(JSON.stringify(log.entries)).not.toContain('whsec_');
-    await expect(rotate.run('none', 1, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+    await expect(rotate.run(ann, 'none', 1, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
   });
 
   test('keep their position and their next attempt over a rotation, and are not created by one', async () => {
@@ -116,13 +119,13 @@ describe('webhooks', () => {
     sender.answer = async () => 500;
     await end(1);
     const before = store.get(id);
-    await rotate.run(id, 1, ann);
+    await rotate.run(ann, id, 1, ann);
     expect(store.get(id)).toMatchObject({
       position: before?.position,
       attempts: 1,
       nextAttemptAt: before?.nextAttemptAt,
     });
-    await Promise.all([remove.run(id, ann), rotate.run(id, 1, ann).catch(() => undefined)]);
+    await Promise.all([remove.run(ann, id, ann), rotate.run(ann, id, 1, ann).catch(() => undefined)]);
     expect(store.all()).toEqual([]);
   });
 
@@ -134,9 +137,9 @@ describe('webhooks', () => {
     await end(1);
     await add('b', ['instance.changed', 'instance.removed']);
     await end(2);
-    dispatcher.publish('vm/a', 'instance.changed', { state: 1 });
-    dispatcher.publish('vm/a', 'instance.changed', { state: 2 });
-    dispatcher.publish('vm/b', 'instance.removed', {});
+    dispatcher.publish({ key: 'vm/a', type: 'instance.changed', data: { state: 1 }, about: NOTHING });
+    dispatcher.publish({ key: 'vm/a', type: 'instance.changed', data: { state: 2 }, about: NOTHING });
+    dispatcher.publish({ key: 'vm/b', type: 'instance.removed', data: {}, about: NOTHING });
     clock.advance(1000);
     await settle();
     // Only the latest state of an instance that changes often.
@@ -195,7 +198,7 @@ describe('webhooks', () => {
     await settle();
     expect([sender.sent.length, attempts, clock.pending]).toEqual([attempts, RETRY_DELAYS_MS.length + 1, 0]);
     sender.answer = async () => 200;
-    await replay.run(id, undefined, ann);
+    await replay.run(ann, id, undefined, ann);
     await settle();
     expect(sender.ids.slice(attempts)).toEqual(['1', '2']);
     expect(store.get(id)?.disabled).toBe(false);
@@ -216,10 +219,10 @@ describe('webhooks', () => {
       await end(task);
       clock.advance(60_000);
     }
-    await replay.run(id, '2026-01-01T00:01:00.000Z', ann);
+    await replay.run(ann, id, '2026-01-01T00:01:00.000Z', ann);
     await settle();
     expect(sender.ids).toEqual(['1', '2', '3', '2', '3']);
-    await expect(replay.run('000000000000', undefined, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+    await expect(replay.run(ann, '000000000000', undefined, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
   });
 
   test('continue after a restart of the service, with the event that was not delivered', async () => {
@@ -290,26 +293,26 @@ describe('webhooks', () => {
     const { id } = await add();
     sender.answer = async () => 500;
     await end(1);
-    await remove.run(id, ann);
+    await remove.run(ann, id, ann);
     clock.advance(RETRY_DELAYS_MS[0]!);
     await end(2);
     expect([sender.sent.length, store.all(), clock.pending]).toEqual([1, [], 0]);
-    await expect(remove.run(id, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+    await expect(remove.run(ann, id, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
   });
 
   test('have names of their own, and a limited number', async () => {
     const { add } = setUp();
     await add();
     await expect(add()).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-    for (let index = 1; index < MAX_WEBHOOKS; index++) await add(`hook-${index}`);
+    for (let index = 1; index < MAX_WEBHOOKS_PER_CREATOR; index++) await add(`hook-${index}`);
     await expect(add('more')).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
   test('are in the audit log without their secret and the query of their URL', async () => {
     const { log, replay, remove, add } = setUp();
     const { id, secret } = await add();
-    await replay.run(id, undefined, ann);
-    await remove.run(id, ann);
+    await replay.run(ann, id, undefined, ann);
+    await remove.run(ann, id, ann);
     expect(log.entries.map(({ action, caller }) => [action, caller])).toEqual([
       ['create webhook', 'ann'],
       ['replay webhook', 'ann'],
@@ -324,9 +327,9 @@ describe('webhooks', () => {
     const { sender, store, create, replay, remove, add, end } = setUp();
     const { id } = await add();
     await end(1);
-    await create.plan({ name: 'b', url: URL_A, events: ['task.ended'] });
-    await remove.plan(id);
-    await replay.plan(id, '2026-01-01T00:00:00.000Z');
+    await create.plan(ann, { name: 'b', url: URL_A, events: ['task.ended'] });
+    await remove.plan(ann, id);
+    await replay.plan(ann, id, '2026-01-01T00:00:00.000Z');
     await settle();
     expect([store.all().length, sender.sent.length]).toEqual([1, 1]);
   });
@@ -345,7 +348,7 @@ describe('webhooks of several replicas', () => {
     for (const { dispatcher } of [a, b]) dispatcher.start();
     replicas[0].elect();
     const both = async (key: string, type: WebhookEventType, data: object): Promise<void> => {
-      for (const { dispatcher } of [b, a]) dispatcher.publish(key, type, data);
+      for (const { dispatcher } of [b, a]) dispatcher.publish({ key: key, type: type, data: data, about: NOTHING });
       await settle();
     };
     return { store, clock, replicas, a, b, both };
@@ -368,7 +371,7 @@ describe('webhooks of several replicas', () => {
     // The leader is killed within the second in which it collects changes.
     await both('vm/a', 'instance.changed', { state: 1 });
     replicas[0].depose();
-    b.dispatcher.publish('task/2', 'task.ended', { id: 2 });
+    b.dispatcher.publish({ key: 'task/2', type: 'task.ended', data: { id: 2 }, about: NOTHING });
     clock.advance(17_000);
     replicas[1].elect();
     await settle();
@@ -379,7 +382,7 @@ describe('webhooks of several replicas', () => {
   test('are not sent what a replica remembers from long before', async () => {
     const { clock, replicas, a, b } = setUpTwo();
     await a.add();
-    b.dispatcher.publish('task/1', 'task.ended', { id: 1 });
+    b.dispatcher.publish({ key: 'task/1', type: 'task.ended', data: { id: 1 }, about: NOTHING });
     clock.advance(121_000);
     replicas[0].depose();
     replicas[1].elect();
@@ -448,7 +451,7 @@ describe('webhooks of several replicas', () => {
     a.sender.answer = () => answer.promise;
     await both('task/1', 'task.ended', { id: 1 });
     await both('task/2', 'task.ended', { id: 2 });
-    await b.remove.run(id, ann);
+    await b.remove.run(ann, id, ann);
     answer.resolve(200);
     await settle();
     expect([a.sender.ids, store.all()]).toEqual([['1'], []]);
@@ -478,7 +481,7 @@ describe('webhooks of several replicas', () => {
     const { a, b, both } = setUpTwo();
     const { id } = await a.add();
     await both('task/1', 'task.ended', { id: 1 });
-    await b.replay.run(id, '2026-01-01T00:00:00.000Z', ann);
+    await b.replay.run(ann, id, '2026-01-01T00:00:00.000Z', ann);
     await settle();
     expect([a.sender.ids, b.sender.ids]).toEqual([['1', '1'], []]);
   });

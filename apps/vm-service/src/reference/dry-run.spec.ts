@@ -171,6 +171,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'DELETE /api/ext/vms/{ns}/{name}/files/{session}': '../files/files.spec.ts',
   'POST /api/ext/vms/{ns}/{name}/backup': '../backups/backups.spec.ts',
   'POST /api/ext/webhooks': 'dry-run.spec.ts',
+  'PATCH /api/ext/webhooks/{id}': 'dry-run.spec.ts',
   'DELETE /api/ext/webhooks/{id}': 'dry-run.spec.ts',
   'POST /api/ext/webhooks/{id}/replay': 'dry-run.spec.ts',
   'POST /api/ext/webhooks/{id}/rotate': 'dry-run.spec.ts',
@@ -307,6 +308,7 @@ describe('dryRun', () => {
     expect(await ids()).toEqual([]);
     expect((await edge.send('POST', WEBHOOKS, body)).status).toBeLessThan(300);
     const [id = ''] = await ids();
+    expect((await edge.send('PATCH', `${WEBHOOKS}/${id}?dryRun=true`, { scope: { q: 'web' } })).json).toEqual(plan);
     expect((await edge.send('DELETE', `${WEBHOOKS}/${id}?dryRun=true`)).json).toEqual(plan);
     expect((await edge.send('POST', `${WEBHOOKS}/${id}/replay?dryRun=true`)).status).toBe(200);
     expect((await edge.send('POST', `${WEBHOOKS}/${id}/rotate?dryRun=true`, {})).json).toEqual(plan);

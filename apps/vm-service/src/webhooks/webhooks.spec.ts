@@ -1,52 +1,10 @@
 import 'reflect-metadata';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Edge } from '../testing/edge.js';
+import { Receiver, type Received } from './testing/receiver.js';
 
 const ann = { 'tailscale-user-login': 'ann' };
 const DB = 'vm/lab/default/db';
-
-interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** A receiver on this machine. */
-class Receiver {
-  readonly received: Received[] = [];
-  status = 204;
-  private readonly server: Server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += String(chunk)));
-    request.on('end', () => {
-      this.received.push({ headers: request.headers, body });
-      response.writeHead(this.status, { location: 'http://127.0.0.1:1/' }).end();
-      this.server.emit('received');
-    });
-  });
-
-  async open(): Promise<this> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return this;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook?key=hidden`;
-  }
-
-  async until(isMet: (received: readonly Received[]) => boolean): Promise<readonly Received[]> {
-    while (!isMet(this.received)) await once(this.server, 'received');
-    return this.received;
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-}
 
 describe('/api/ext/webhooks', () => {
   const ENV = { SVC_ADMINS: 'ann', SVC_WEBHOOK_ALLOW: '127.0.0.0/8' };
@@ -124,7 +82,7 @@ describe('/api/ext/webhooks', () => {
     );
     for (const overlapHours of [-1, 169, 1.5, 'a'])
       expect((await edge.send('POST', path, { overlapHours }, ann)).status).toBe(400);
-    expect((await edge.send('POST', path, {}, { 'tailscale-user-login': 'eve' })).status).toBe(403);
+    expect((await edge.send('POST', path, {}, { 'tailscale-user-login': 'eve' })).status).toBe(404);
   });
 
   test('are sent again after a failure, and do not follow redirects', async () => {

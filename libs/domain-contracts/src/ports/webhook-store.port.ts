@@ -1,3 +1,5 @@
+import type { AccessScope, AccessSubject } from '../model/grant.js';
+
 /** The events that a webhook can be for. */
 export const WEBHOOK_EVENTS = ['instance.changed', 'instance.removed', 'task.ended'] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
@@ -13,7 +15,9 @@ export interface Webhook {
   /** The key before the last rotation. Until this time, in ISO 8601, messages are signed with it as well. */
   readonly former?: { readonly secret: string; readonly until: string };
   readonly events: readonly WebhookEventType[];
-  /** The login of its creator. */
+  /** The instances that it is for; without one, all that its creator may read. */
+  readonly scope?: AccessScope;
+  /** The login of its creator, whose rights it has. */
   readonly creator: string;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -28,6 +32,8 @@ export interface Webhook {
   readonly lastDeliveredAt: string | null;
   /** Whether deliveries have stopped, because they failed for too long. */
   readonly disabled: boolean;
+  /** Why deliveries wait, besides failures: its creator may read nothing any more. Absent while they don't. */
+  readonly paused?: string;
   /** Events that were dropped from the log before they were delivered. */
   readonly missed: number;
 }
@@ -39,6 +45,18 @@ export interface WebhookEvent {
   readonly time: string;
   /** The message as JSON, without secrets. */
   readonly body: string;
+  /** Absent: only webhooks for everything get it. */
+  readonly about?: WebhookEventSubjects;
+}
+
+/** The instances of an event, for the webhooks that are not for everything. */
+export interface WebhookEventSubjects {
+  /** The IDs of the webhooks whose creators could see one of them when it happened. */
+  readonly seenBy: readonly string[];
+  /** As they were then. Of a task with many instances, those that did not exist any more. */
+  readonly instances: readonly AccessSubject[];
+  /** How a changed or removed instance was before. */
+  readonly before?: AccessSubject;
 }
 
 /**

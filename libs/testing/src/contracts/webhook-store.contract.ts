@@ -1,4 +1,5 @@
 import type { Webhook, WebhookEvent, WebhookStore } from '@headgate/domain-contracts';
+import { buildVm } from '../builders.js';
 import { untilSeen, type SharedStoreHarness } from './shared-store.js';
 
 export interface WebhookStoreHarness {
@@ -67,6 +68,8 @@ export function webhookStoreContract(
       const full: Required<Webhook> = {
         ...webhook('full', { position: 3, attempts: 2, lastError: 'status 500', disabled: true, missed: 4 }),
         former: { secret: 'whsec_Zm9ybWVy', until: time },
+        scope: { kind: 'vm', q: 'web', context: 'lab', folder: 'prod' },
+        paused: 'ann may read nothing.',
         nextAttemptAt: time,
         lastDeliveredAt: time,
       };
@@ -81,6 +84,17 @@ export function webhookStoreContract(
       expect(again.next(1, ['task.ended'])).toEqual({ ...event(3), number: 3 });
       expect(again.next(1, ['task.ended', 'instance.changed'])).toMatchObject({ number: 2 });
       expect([again.next(3, ['task.ended']), again.next(0, [])]).toEqual([undefined, undefined]);
+    });
+
+    test('keeps the instances of an event', async () => {
+      const subject = { instance: buildVm(), folder: 'prod' };
+      const about = { seenBy: ['a'], instances: [subject], before: { instance: subject.instance } };
+      await harness.store.append([{ ...event(1), about }, event(2)]);
+      const again = await harness.reopen();
+      expect([again.next(0, ['task.ended']), again.next(1, ['task.ended'])]).toEqual([
+        { ...event(1), number: 1, about },
+        { ...event(2), number: 2 },
+      ]);
     });
 
     test('drops the oldest events beyond its bound, and never uses a number twice', async () => {
@@ -175,6 +189,11 @@ export function sharedWebhookStoreContract(
       await Promise.all([a.delete('a'), b.update('a', (known) => ({ ...known, position: 1 }))]);
       await untilSeen(b, () => b.get('a') === undefined);
       expect([a.all(), (await harness.join('c')).all()]).toEqual([[], []]);
+    });
+
+    test('gives a name to a webhook of each creator', async () => {
+      await Promise.all([a.put(webhook('a', { name: 'ci' })), b.put(webhook('b', { name: 'ci', creator: 'bob' }))]);
+      expect((await harness.join('c')).all()).toHaveLength(2);
     });
 
     test('gives a name to one webhook only', async () => {

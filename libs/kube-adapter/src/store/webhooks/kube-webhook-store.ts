@@ -20,8 +20,12 @@ export interface WebhookSpec {
 /** About 1 MB in the cluster, in 20 objects. */
 const MAX_EVENTS = 2000;
 
-/** The name of the object of a webhook: a name belongs to one webhook only, because the API server creates it once. */
-const objectNameOf = ({ name }: Pick<Webhook, 'name'>): string => hashedName('webhook', name);
+/**
+ * The name of the object of a webhook: a name belongs to one webhook of its creator only, because the API server
+ * creates it once.
+ */
+const objectNameOf = ({ creator, name }: Pick<Webhook, 'creator' | 'name'>): string =>
+  hashedName('webhook', JSON.stringify([creator, name]));
 
 const isWebhook = ({ webhook }: Partial<WebhookSpec>): boolean =>
   [webhook?.id, webhook?.name, webhook?.url, webhook?.secret].every((field) => typeof field === 'string') &&
@@ -61,7 +65,8 @@ export class KubeWebhookStore extends WebhookStore {
   }
 
   override put(webhook: Webhook): Promise<void> {
-    return this.objects.put(objectNameOf(webhook), (stored) => {
+    // One of an earlier release has another name.
+    return this.objects.put(this.find(webhook.id)?.metadata.name ?? objectNameOf(webhook), (stored) => {
       if (stored && stored.webhook.id !== webhook.id)
         throw new DomainError(
           'ALREADY_EXISTS',
