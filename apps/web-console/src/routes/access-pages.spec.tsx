@@ -284,11 +284,16 @@ describe('API tokens', () => {
       trust: 'users',
       roles: [{ folder: 'prod', role: 'admin' }],
     });
-    await openConsole('/activity', [], service);
+    const { user } = await openConsole('/activity', [], service);
     expect(await screen.findByText('prod up')).toBeTruthy();
     expect(await screen.findByRole('heading', { name: 'Activity', level: 1 })).toBeTruthy();
     expect(screen.queryByRole('link', { name: /^Journal/ })).toBeNull();
-    expect(screen.queryByRole('link', { name: 'Integrations' })).toBeNull();
+    // Their webhooks are there, but no tokens.
+    service.on('GET /api/ext/webhooks', []);
+    await user.click(screen.getByRole('link', { name: 'Integrations' }));
+    expect(await screen.findByText('No webhooks yet')).toBeTruthy();
+    expect(screen.queryByRole('region', { name: 'API tokens' })).toBeNull();
+    expect(service.asked('GET /api/ext/tokens')).toEqual([]);
   });
 });
 
@@ -298,6 +303,7 @@ describe('webhooks', () => {
     name: 'chat',
     url: 'https://chat.example.org/hook',
     events: ['task.ended'],
+    scope: { folder: 'prod', kind: 'vm' },
     creator: 'ann',
     createdAt: '2026-01-01T00:00:00.000Z',
     disabled: true,
@@ -342,5 +348,33 @@ describe('webhooks', () => {
     await user.click(screen.getByRole('button', { name: 'Delete chat' }));
     await user.click(await within(await screen.findByRole(...PANEL)).findByRole('button', { name: 'Delete' }));
     expect(await screen.findByText('chat was deleted')).toBeTruthy();
+  });
+
+  test('show their owner and scope, are rotated with the secret shown once, tested, and get another scope', async () => {
+    const paused = 'ann has no right to read any instance.';
+    const active = { ...webhook, disabled: false, lastError: '', missed: 0, paused };
+    service.on('GET /api/ext/tokens', []).on('GET /api/ext/webhooks', [active]);
+    service.on('POST /api/ext/webhooks/0123456789ab/rotate', ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') === 'true' ? plan('rotate webhook') : { ...active, secret: 'whsec_another' },
+    }));
+    service.on('POST /api/ext/webhooks/0123456789ab/test', () => ({
+      body: { result: 'failed', reason: 'The receiver answered with status 404.' },
+    }));
+    service.on('PATCH /api/ext/webhooks/0123456789ab', () => ({ body: active }));
+    const { user } = await openConsole('/integrations', [], service);
+    const row = within(await screen.findByRole('row', { name: /chat/ }));
+    for (const text of [`Paused: ${paused}`, 'virtual machines in prod', 'ann'])
+      expect(row.getByText(text)).toBeTruthy();
+    await user.click(row.getByRole('button', { name: 'Rotate the secret of chat' }));
+    await user.click(await within(await screen.findByRole(...PANEL)).findByRole('button', { name: 'Rotate' }));
+    expect(await screen.findByText('whsec_another')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Test chat' }));
+    expect(await screen.findByText('The receiver answered with status 404.')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Change the scope of chat' }));
+    const form = within(screen.getByRole('form', { name: 'Scope of chat' }));
+    await user.clear(form.getByRole('textbox', { name: 'Folder' }));
+    await user.type(form.getByRole('textbox', { name: 'Search words' }), 'web');
+    await user.click(form.getByRole('button', { name: 'Save' }));
+    expect(service.asked('PATCH /api/ext/webhooks/0123456789ab')[0]?.body).toEqual({ scope: { kind: 'vm', q: 'web' } });
   });
 });

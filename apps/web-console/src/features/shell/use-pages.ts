@@ -61,11 +61,9 @@ export function usePages(): readonly PageLink[] {
     { name: 'health', href: paths.doctor, label: t`Health`, icon: 'health' },
     { name: 'messages', href: paths.messages, label: t`Messages`, icon: 'info' },
     { name: 'access', href: paths.access, label: t`Access`, icon: 'lock' },
+    { name: 'integrations', href: paths.integrations, label: t`Integrations`, icon: 'integrations' },
     ...(isAdministrator(whoami)
-      ? ([
-          { name: 'integrations', href: paths.integrations, label: t`Integrations`, icon: 'integrations' },
-          { name: 'settings', href: paths.settings, label: t`Settings`, icon: 'settings' },
-        ] as const)
+      ? [{ name: 'settings', href: paths.settings, label: t`Settings`, icon: 'settings' } as const]
       : []),
   ];
   return pages.map(({ also = [], ...page }) => ({

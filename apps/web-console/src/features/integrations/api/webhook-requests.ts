@@ -1,6 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import type { CreatedWebhookView, CreateWebhookDto, PlanView } from '@headgate/api-contracts';
-import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
+import type {
+  ChangeWebhookDto,
+  CreatedWebhookView,
+  CreateWebhookDto,
+  PlanView,
+  WebhookTestView,
+  WebhookView,
+} from '@headgate/api-contracts';
+import { deleteJson, getJson, patchJson, postJson } from '../../../shared/api/request.js';
 
 const PATH = '/api/ext/webhooks';
 const REFRESH_INTERVAL_MS = 15_000;
@@ -19,6 +26,17 @@ export const previewDeletion = (id: string, signal: AbortSignal): Promise<PlanVi
   deleteJson(`${PATH}/${id}`, { query: { dryRun: true }, signal });
 
 export const deleteWebhook = (id: string): Promise<unknown> => deleteJson(`${PATH}/${id}`);
+
+export const previewWebhookRotation = (id: string, signal: AbortSignal): Promise<PlanView> =>
+  postJson(`${PATH}/${id}/rotate`, { body: {}, query: { dryRun: true }, signal });
+
+export const rotateWebhook = (id: string): Promise<CreatedWebhookView> =>
+  postJson(`${PATH}/${id}/rotate`, { body: {} });
+
+export const changeWebhook = (id: string, body: ChangeWebhookDto): Promise<WebhookView> =>
+  patchJson(`${PATH}/${id}`, { body });
+
+export const testWebhook = (id: string): Promise<WebhookTestView> => postJson(`${PATH}/${id}/test`);
 
 export const previewReplay = (id: string, signal: AbortSignal): Promise<PlanView> =>
   postJson(`${PATH}/${id}/replay`, { query: { dryRun: true }, signal });

@@ -23,6 +23,7 @@ import {
 import { tokenActions } from '../../../shared/texts/action-names.js';
 import { approvals } from './leash-fields.js';
 import { TokenForm } from './token-form.js';
+import { scopeText } from './scope-text.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
 const columns = perLanguage(() => [
@@ -177,16 +178,4 @@ export function TokenList() {
 function leashText({ changesPerHour, maxPercentOfFolder, approval }: NonNullable<TokenView['agent']>): string {
   const limits = t`Agent: ${changesPerHour} changes an hour, ${maxPercentOfFolder}% of a folder`;
   return `${limits}. ${t`Approval by a user`}: ${approvals()[approval]}`;
-}
-
-const kinds = perLanguage(() => ({ vm: t`virtual machines`, ct: 'containers' }) as const);
-
-function scopeText({ kind, q, context, folder }: TokenView['scope']): string {
-  const parts = [
-    kind && kinds()[kind],
-    folder !== undefined && t`in ${folder}`,
-    context !== undefined && t`of ${context}`,
-    q !== undefined && t`matching "${q}"`,
-  ].filter(Boolean);
-  return parts.length === 0 ? t`All` : parts.join(' ');
 }

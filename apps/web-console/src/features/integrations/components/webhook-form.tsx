@@ -6,6 +6,7 @@ import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { createWebhook } from '../api/webhook-requests.js';
+import { scopeOf } from './webhook-scope-form.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
 type Event = CreateWebhookDto['events'][number];
@@ -20,6 +21,8 @@ export const webhookEvents = perLanguage((): Readonly<Record<Event, string>> => 
 export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhookView) => void }) {
   const [name, setName] = useState('');
   const [url, setUrl] = useState('');
+  const [folder, setFolder] = useState('');
+  const [words, setWords] = useState('');
   const [events, setEvents] = useState<readonly Event[]>(['task.ended']);
   const [error, setError] = useState<unknown>();
   const [isCreating, setIsCreating] = useState(false);
@@ -32,8 +35,16 @@ export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhook
   const create = async (): Promise<void> => {
     setIsCreating(true);
     setError(undefined);
+    const scope = scopeOf(folder, words);
     try {
-      onCreated(await createWebhook({ name, url: url.trim(), events: [...events] }));
+      onCreated(
+        await createWebhook({
+          name,
+          url: url.trim(),
+          events: [...events],
+          ...(Object.keys(scope).length > 0 && { scope }),
+        }),
+      );
     } catch (problem) {
       setError(problem);
     } finally {
@@ -70,6 +81,8 @@ export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhook
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label={t`Name`} aria-label={t`Name of the new webhook`} value={name} onChange={setName} />
         <LabeledInput label="URL" placeholder="https://" value={url} onChange={setUrl} />
+        <LabeledInput label={t`Folder`} placeholder={t`All`} value={folder} onChange={setFolder} />
+        <LabeledInput label={t`Search words`} placeholder={t`All`} value={words} onChange={setWords} />
         <ReasonedButton variant="secondary" type="submit" reason={reason}>
           {t`Create webhook`}
         </ReasonedButton>
