@@ -61,6 +61,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   // No cluster has it.
   bootProof: [kubevirt],
   diskFiles: [kubevirt],
+  diskRestore: [kubevirt],
   cluster: [],
   nodeScheduling: [],
   diagnostics: [],

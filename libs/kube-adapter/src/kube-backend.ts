@@ -74,6 +74,8 @@ const NO_BACKUPS =
   "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
 const NO_BOOT_PROOF = 'The service does not boot backups in clusters: prove the backup on libvirt.';
 const NO_DISK_FILES = 'The service reads no files of disks in clusters: open the backup on a libvirt context.';
+const NO_DISK_RESTORE =
+  'The service does not restore single disks in clusters: restore the backup as a new VM, or on libvirt.';
 const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
 const BUILDS_NOT_ALLOWED =
   'The configuration does not allow builds in this cluster (diskBuilds): disks are built on the machine of the service.';
@@ -183,6 +185,7 @@ export class KubeBackend extends Backend {
       backupSource,
       bootProof: new UnavailableAbility(NO_BOOT_PROOF),
       diskFiles: new UnavailableAbility(NO_DISK_FILES),
+      diskRestore: new UnavailableAbility(NO_DISK_RESTORE),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
       cluster: new KubeClusterInventory(api, discovery, scope),

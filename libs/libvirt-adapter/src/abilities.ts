@@ -6,6 +6,7 @@ import { openCluster } from './cluster/open-cluster.js';
 import { openConsoles } from './consoles/open-consoles.js';
 import { openDiagnostics } from './diagnostics/open-diagnostics.js';
 import { openDiskMove } from './disk-move/open-disk-move.js';
+import { openDiskRestore } from './disk-restore/open-disk-restore.js';
 import type { LibvirtEngine } from './engine/libvirt-engine.js';
 import { EventHistory } from './events/event-history.js';
 import { openEvents } from './events/open-events.js';
@@ -115,6 +116,7 @@ export function openAbilities(
     diskSource: openDiskSource(engine),
     liveDisks: openLiveDisks(engine, backups),
     diskIngest: openDiskIngest(engine),
+    diskRestore: openDiskRestore(engine),
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility(
       'A libvirt context is a single host: migrate its VMs to another context, or shut them down.',

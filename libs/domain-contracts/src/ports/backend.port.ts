@@ -14,6 +14,7 @@ import type { DiskBuilds } from './disk-builds.port.js';
 import type { DiskExport } from './disk-export.port.js';
 import type { DiskFiles } from './disk-files.port.js';
 import type { DiskIngest } from './disk-ingest.port.js';
+import type { DiskRestore } from './disk-restore.port.js';
 import type { DiskSource } from './disk-source.port.js';
 import type { DiskMove } from './disk-move.port.js';
 import type { GuestControl } from './guest-control.port.js';
@@ -59,6 +60,7 @@ export interface Abilities {
   readonly diskExport: DiskExport;
   readonly diskSource: DiskSource;
   readonly diskIngest: DiskIngest;
+  readonly diskRestore: DiskRestore;
   readonly liveDisks: LiveDisks;
   readonly backups: InstanceBackups;
   readonly backupSource: BackupSource;
@@ -96,6 +98,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   diskExport: true,
   diskSource: true,
   diskIngest: true,
+  diskRestore: true,
   liveDisks: true,
   backups: true,
   backupSource: true,

@@ -27,6 +27,7 @@ export const FOR_CONTAINERS = {
   diskExport: 'exports of containers',
   diskSource: 'moves of containers to other contexts',
   diskIngest: 'moves of containers from other contexts',
+  diskRestore: 'restores of disks of containers',
   liveDisks: 'live moves of containers',
   backups: 'checkpoints of containers',
   backupSource: 'backups of containers',

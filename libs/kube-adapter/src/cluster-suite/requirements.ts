@@ -38,6 +38,7 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'backups',
   'bootProof',
   'diskFiles',
+  'diskRestore',
   'liveDisks',
 ];
 

@@ -29,6 +29,7 @@ export interface OwnedVolume {
   readonly bytes?: number;
   /**
    * Identity of the service that is adding or deleting it: the volume is removed unless a disk of the domain uses it.
+   * The ID of a restore that fills it, which its task completes or removes.
    */
   readonly pending?: string;
 }

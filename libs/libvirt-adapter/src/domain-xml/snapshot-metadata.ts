@@ -29,12 +29,13 @@ export interface SnapshotRecord {
   readonly memory?: string;
 }
 
-export const PENDING_KINDS = ['snapshot', 'restore', 'clone', 'merge', 'migration', 'move'] as const;
+export const PENDING_KINDS = ['snapshot', 'restore', 'clone', 'merge', 'migration', 'move', 'disk-restore'] as const;
 
 /**
  * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into
- * the one below. `migration` copies the domain to another host, and `move` a disk to another pool. A change is recorded
- * before it begins, so that an interrupted one can be completed or undone.
+ * the one below. `migration` copies the domain to another host, and `move` a disk to another pool. `disk-restore` fills
+ * new volumes for disks, and is left to its task. A change is recorded before it begins, so that an interrupted one can
+ * be completed or undone.
  */
 export interface PendingChange {
   readonly kind: (typeof PENDING_KINDS)[number];

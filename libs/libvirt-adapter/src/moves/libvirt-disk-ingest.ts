@@ -21,22 +21,20 @@ import {
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { DiskIo, DiskSpec, NicSpec } from '../domain-xml/domain-spec.js';
 import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
-import { NbdServer } from '../export/nbd-server.js';
 import { recordedOs } from '../guest-profiles/guest-profile.js';
 import { expectOwnSession } from '../host/foreign-session.js';
-import { isRemote } from '../host/host.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import type { DomainEditor } from '../domains/domain-editor.js';
 import type { DomainRemover } from '../removal/domain-remover.js';
 import type { writeSeedIso } from '../seeds/seed-iso.js';
 import type { KeyedLock } from '../locks/concurrency.js';
-import { runProgram, type RunProgram } from '../programs/run-program.js';
 import { copyImage } from './copy-image.js';
 import { openUpdate } from './disk-update.js';
+import { expectFillable, openFilling, type FillDeps } from './fill-disk.js';
 import { planIngest, type IngestPlanDeps, type PlannedIngest } from './ingest-plan.js';
-import { openDisk, type OpenDiskDeps } from './libvirt-disk-source.js';
+import { openDisk } from './libvirt-disk-source.js';
 
-export interface LibvirtDiskIngestDeps extends IngestPlanDeps, OpenDiskDeps {
+export interface LibvirtDiskIngestDeps extends IngestPlanDeps, FillDeps {
   readonly editor: DomainEditor;
   readonly remover: DomainRemover;
   readonly lock: KeyedLock;
@@ -44,10 +42,7 @@ export interface LibvirtDiskIngestDeps extends IngestPlanDeps, OpenDiskDeps {
   readonly diskIo: () => Promise<DiskIo>;
   readonly writeSeed: typeof writeSeedIso;
   readonly log: Log;
-  readonly run?: RunProgram;
 }
-
-const PROBE_TIMEOUT_MS = 10_000;
 
 /** The files of a VM that is being received. The names of its disks contain those of the source. */
 interface IngestFiles {
@@ -69,12 +64,7 @@ export class LibvirtDiskIngest extends DiskIngest {
   }
 
   override async check(): Promise<void> {
-    await this.deps.connection.host.hostname();
-    if (isRemote(this.deps.connection.uri))
-      throw new DomainError('NOT_SUPPORTED', 'Disks of another machine are not written: run the service there.');
-    await expectOwnSession(this.deps.connection.uri, this.deps.users);
-    const { missing } = await (this.deps.run ?? runProgram)('qemu-nbd', ['--version'], { timeoutMs: PROBE_TIMEOUT_MS });
-    if (missing) throw new DomainError('NOT_SUPPORTED', 'qemu-nbd is not installed: install the package qemu-utils.');
+    await expectFillable(this.deps);
   }
 
   override async plan(spec: IngestSpec): Promise<IngestPlan> {
@@ -107,36 +97,7 @@ export class LibvirtDiskIngest extends DiskIngest {
   }
 
   override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {
-    const path = await this.partialDisk(target, disk);
-    signal.throwIfAborted();
-    const folder = await this.deps.createTemporaryFolder();
-    const server = NbdServer.start({ path, format: 'qcow2' }, folder, { access: 'write' });
-    const release = async (): Promise<void> => {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    };
-    try {
-      const writer = await server.openWriter(this.deps.clock, signal);
-      return {
-        write: (offset, data) => {
-          signal.throwIfAborted();
-          return writer.write(offset, data);
-        },
-        finish: async () => {
-          await writer.flush();
-          writer.close();
-          await server.whenEnded();
-          await release();
-        },
-        abort: async () => {
-          writer.close();
-          await release();
-        },
-      };
-    } catch (error) {
-      await release();
-      throw error;
-    }
+    return openFilling({ path: await this.partialDisk(target, disk), format: 'qcow2' }, this.deps, signal);
   }
 
   override async fill(

@@ -197,7 +197,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   recover({ uuid, name, metadata }: DomainDescription): void {
     const { pending } = metadata;
     // Their own abilities complete or undo them.
-    if (pending?.kind === 'migration' || pending?.kind === 'move') return;
+    if (pending?.kind === 'migration' || pending?.kind === 'move' || pending?.kind === 'disk-restore') return;
     const isInterrupted = pending !== undefined && pending.service === this.deps.service();
     if (metadata.owner !== uuid || (pending !== undefined && !isInterrupted)) return;
     if (this.deps.holds.has(uuid) || (!isInterrupted && !hasUnneededLayers(metadata))) return;
@@ -383,6 +383,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const { pending } = metadata;
     if (!pending) return;
     if (pending.kind === 'merge') return merger.settle(uuid, pending);
+    if (pending.kind === 'disk-restore') return;
     const isSwitched = this.changes.uses(domain, await pool.path(), pending.disks);
     if (cause === 'interrupted')
       log.warn(

@@ -12,6 +12,7 @@ import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskBuildsContract } from './disk-builds.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
 import { diskFilesContract } from './disk-files.contract.js';
+import { diskRestoreContract } from './disk-restore.contract.js';
 import { diskIngestContract, type DiskIngestContractOptions } from './disk-ingest.contract.js';
 import { diskSourceContract, type DiskSourceContractOptions } from './disk-source.contract.js';
 import { diskMoveContract } from './disk-move.contract.js';
@@ -105,6 +106,7 @@ export function allPortsContract(
     backupSource: () => backupSourceContract(adapter, open, { ...options, ...backupSource }),
     bootProof: () => bootProofContract(adapter, open, options),
     diskFiles: () => diskFilesContract(adapter, open, options),
+    diskRestore: () => diskRestoreContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, { ...options, ...diskSource }),
     diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),

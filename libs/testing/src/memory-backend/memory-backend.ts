@@ -9,6 +9,7 @@ import {
 } from '@headgate/domain-contracts';
 import { MemoryBackupSource } from './memory-backup-source.js';
 import { MemoryBootProof } from './memory-boot-proof.js';
+import { MemoryDiskRestore } from './memory-disk-restore.js';
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryContainerLogs } from './memory-container-logs.js';
@@ -120,6 +121,7 @@ export class MemoryBackend extends Backend {
       backupSource: new MemoryBackupSource(engine),
       bootProof: new MemoryBootProof(engine),
       diskFiles: new MemoryDiskFiles(engine),
+      diskRestore: new MemoryDiskRestore(engine),
       cluster: new MemoryCluster(engine),
       nodeScheduling: new MemoryNodeScheduling(engine, migration),
       diagnostics: new MemoryDiagnostics(engine),

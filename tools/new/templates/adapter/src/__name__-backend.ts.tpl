@@ -55,6 +55,7 @@ export class __Name__Backend extends Backend {
       backupSource: missing('backupSource'),
       bootProof: missing('bootProof'),
       diskFiles: missing('diskFiles'),
+      diskRestore: missing('diskRestore'),
       cluster: missing('cluster'),
       nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
