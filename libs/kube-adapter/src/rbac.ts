@@ -19,6 +19,9 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
     'svc.dev',
     [
       'servicetokens',
+      'servicesessions',
+      'serviceloginaccounts',
+      'servicedevicelogins',
       'servicesources',
       'servicesshkeys',
       'serviceviews',

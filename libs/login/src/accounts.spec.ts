@@ -2,6 +2,7 @@ import { Audit, type Author } from '@headgate/domain-contracts';
 import { FixedClock, MemoryAccountStore, MemoryAuditLog, MemoryLoginSessionStore } from '@headgate/testing';
 import { Accounts } from './accounts.js';
 import { LoginAttempts } from './login-attempts.js';
+import { LoginKeys } from './login-keys.js';
 import { Passwords } from './passwords.js';
 import { Sessions } from './sessions.js';
 
@@ -34,6 +35,7 @@ describe('Accounts', () => {
       attempts,
       clock,
       audit: new Audit(log, clock),
+      keys: new LoginKeys(),
       revokeTokens: async (login) => void revoked.push(`${login}: ${store.get(login) ? 'exists' : 'gone'}`),
     });
   });

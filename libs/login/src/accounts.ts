@@ -7,6 +7,7 @@ import {
   type Clock,
 } from '@headgate/domain-contracts';
 import type { LoginAttempts } from './login-attempts.js';
+import type { LoginKeys } from './login-keys.js';
 import { hashSecret, hasHash, randomSecret } from './one-time-secret.js';
 import type { Passwords } from './passwords.js';
 import { newRecoveryCodes, readRecoveryCode } from './recovery-codes.js';
@@ -27,6 +28,8 @@ export interface AccountsDeps {
   readonly attempts: LoginAttempts;
   readonly clock: Clock;
   readonly audit: Audit;
+  /** From which the secret of the link for the first account is derived, the same in all replicas. */
+  readonly keys: LoginKeys;
   /** Revokes the API tokens of a login that has no account now. */
   readonly revokeTokens: (login: string, author: Author) => Promise<void>;
 }
@@ -39,16 +42,12 @@ export interface AccountRequest {
 
 /** Users who log in with a password of the service. */
 export class Accounts {
-  /** The secret of the one-time link for the first account. */
-  private first: string | undefined;
-
   constructor(private readonly deps: AccountsDeps) {}
 
   /** The secret of the link with which the first account is created; undefined if there is an account. */
   firstSecret(): string | undefined {
     if (this.deps.store.all().length > 0) return undefined;
-    this.first ??= randomSecret();
-    return this.first;
+    return this.deps.keys.of('first account').toString('base64url');
   }
 
   all(): readonly Account[] {
@@ -84,10 +83,9 @@ export class Accounts {
     const hash = await this.deps.passwords.hash(password);
     return this.record({ ...author, login: account.login }, 'create account', account.login, async () => {
       await this.deps.revokeTokens(account.login, author);
-      // Another request may have used the link meanwhile.
-      if (this.first !== first || this.deps.store.all().length > 0)
-        throw new DomainError('LOGIN_FAILED', 'The link was already used.');
-      this.first = undefined;
+      // Another request may have used the link meanwhile, also at another replica.
+      await this.deps.store.reload();
+      if (this.deps.store.all().length > 0) throw new DomainError('LOGIN_FAILED', 'The link was already used.');
       const created = { ...account, password: hash };
       await this.deps.store.put(created);
       return created;

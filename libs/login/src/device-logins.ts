@@ -97,7 +97,8 @@ export class DeviceLogins<Issued> {
   async poll(deviceCode: string, address: string): Promise<DevicePoll<Issued>> {
     const { store, isGone, issue } = this.deps;
     // Looked up by its hash, so that the time of the answer reveals nothing about the codes of others.
-    const login = store.get(hashSecret(deviceCode));
+    const id = hashSecret(deviceCode);
+    const login = store.get(id);
     if (!login || this.isExpired(login)) return { status: 'expired' };
     const { decision } = login;
     if (!decision) {

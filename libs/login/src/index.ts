@@ -1,6 +1,7 @@
 export * from './accounts.js';
 export * from './device-logins.js';
 export * from './login-attempts.js';
+export * from './login-keys.js';
 export * from './login-progress.js';
 export * from './one-time-secret.js';
 export * from './openid-provider.js';

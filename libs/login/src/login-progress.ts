@@ -1,4 +1,5 @@
 import type { Clock } from '@headgate/domain-contracts';
+import type { LoginKeys } from './login-keys.js';
 import { ProviderError } from './provider-error.js';
 import { SealedTexts } from './sealed-texts.js';
 
@@ -18,14 +19,20 @@ const MAX_USED = 10_000;
 
 /**
  * Seals logins in progress for a cookie, so that they are bound to the browser and take no memory here. Each can be
- * used once, and only in this process.
+ * used once in a process. Replicas with the same keys open those of each other; there, the provider accepts its code
+ * once.
  */
 export class LoginProgress {
-  private readonly texts = new SealedTexts<Progress & { readonly expiresAt: number }>();
+  private readonly texts: SealedTexts<Progress & { readonly expiresAt: number }>;
   /** The states that were used, with their ends. */
   private readonly used = new Map<string, number>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    keys: LoginKeys,
+  ) {
+    this.texts = new SealedTexts(keys.of('progress of a login'));
+  }
 
   seal(progress: Progress): string {
     return this.texts.seal({ ...progress, expiresAt: this.clock.now() + PROGRESS_SECONDS * 1000 });

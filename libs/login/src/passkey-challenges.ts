@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError, type Clock } from '@headgate/domain-contracts';
+import type { LoginKeys } from './login-keys.js';
 import { SealedTexts } from './sealed-texts.js';
 
 /** How long a user may take with the authenticator. */
@@ -21,14 +22,19 @@ interface Sealed {
 
 /**
  * Challenges for authenticators. They are sealed in a cookie, so that they are bound to the browser and take no memory
- * here. Each can be used once, and only in this process.
+ * here. Each can be used once in a process. Replicas with the same keys open those of each other.
  */
 export class PasskeyChallenges {
-  private readonly texts = new SealedTexts<Sealed>();
+  private readonly texts: SealedTexts<Sealed>;
   /** The challenges that were used, with their ends. Only right answers get here, so that guesses can't fill it. */
   private readonly used = new Map<string, number>();
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    keys: LoginKeys,
+  ) {
+    this.texts = new SealedTexts(keys.of('passkey challenge'));
+  }
 
   /** @param purpose such as the login, or the session that adds a passkey */
   create(purpose: string): NewChallenge {

@@ -10,6 +10,7 @@ import {
 import { Accounts } from './accounts.js';
 import { LoginAttempts } from './login-attempts.js';
 import { PasskeyCeremony } from './passkey-ceremony.js';
+import { LoginKeys } from './login-keys.js';
 import { PasskeyChallenges } from './passkey-challenges.js';
 import { MAX_PASSKEYS, Passkeys, type PasskeysDeps } from './passkeys.js';
 import { Passwords } from './passwords.js';
@@ -40,9 +41,10 @@ describe('Passkeys', () => {
     const [attempts, audit] = [new LoginAttempts(clock), new Audit(log, clock)];
     const revokeTokens = (): Promise<void> => Promise.resolve();
     const passwords = new Passwords();
-    accounts = new Accounts({ store, sessions, passwords, attempts, clock, audit, revokeTokens });
+    const keys = new LoginKeys();
+    accounts = new Accounts({ store, sessions, passwords, attempts, clock, audit, keys, revokeTokens });
     const ceremony = new PasskeyCeremony(new URL(ORIGIN));
-    const challenges = new PasskeyChallenges(clock);
+    const challenges = new PasskeyChallenges(clock, keys);
     deps = { store, accounts, sessions, attempts, challenges, ceremony, clock, audit };
     passkeys = new Passkeys(deps);
     key = new SoftwareAuthenticator(ORIGIN);

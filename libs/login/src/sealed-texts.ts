@@ -4,9 +4,10 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals objects for a browser that can neither read nor change them. Only this process can open them. */
+/** Seals objects for a browser that can neither read nor change them. Only processes with the key can open them. */
 export class SealedTexts<T extends object> {
-  private readonly key = randomBytes(32);
+  /** @param key 256 bits */
+  constructor(private readonly key: Buffer) {}
 
   seal(object: T): string {
     const iv = randomBytes(IV_BYTES);

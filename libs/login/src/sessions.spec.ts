@@ -1,3 +1,4 @@
+import { DomainError } from '@headgate/domain-contracts';
 import { FixedClock, MemoryLoginSessionStore } from '@headgate/testing';
 import { MAX_SESSIONS_PER_USER, Sessions, type NewSession } from './sessions.js';
 
@@ -114,5 +115,82 @@ describe('Sessions', () => {
     clock.advance(30_000);
     sessions.authenticate(text);
     expect(store.get(session.id)?.lastUsedAt).toBe('2026-01-01T00:01:00.000Z');
+  });
+
+  describe('with a store that replicas share', () => {
+    /** Reports writes of the other replica on request. */
+    class SharedStore extends MemoryLoginSessionStore {
+      report = (): void => undefined;
+      isReached = true;
+      /** Sessions that this replica has not seen yet. */
+      readonly unseen = new Set<string>();
+
+      constructor() {
+        super();
+        const { get } = this;
+        this.get = (id) => {
+          if (!this.isReached) throw new DomainError('NOT_READY', 'The store is not reached.');
+          return this.unseen.has(id) ? undefined : get(id);
+        };
+      }
+
+      override async reload(id?: string): Promise<void> {
+        if (id !== undefined) this.unseen.delete(id);
+      }
+
+      override subscribe(listener: () => void): () => void {
+        this.report = listener;
+        return () => undefined;
+      }
+    }
+    let shared: SharedStore;
+
+    beforeEach(() => {
+      shared = new SharedStore();
+      sessions = new Sessions(shared, clock, { idleMs: 30 * MINUTE_MS, totalMs: 120 * MINUTE_MS });
+    });
+
+    test('recognizes a session that another replica has just opened', async () => {
+      const { session, text } = await sessions.open(user('ann'));
+      shared.unseen.add(session.id);
+      expect(sessions.authenticate(text)).toBeUndefined();
+      await sessions.prepare(text);
+      expect(sessions.authenticate(text)?.login).toBe('ann');
+    });
+
+    test('closes the connections of a session that another replica has ended, and no others', async () => {
+      const [ann, bob] = [await sessions.open(user('ann')), await sessions.open(user('bob'))];
+      const closed: string[] = [];
+      sessions.closeWith(ann.session.id, () => closed.push('ann'));
+      sessions.closeWith(bob.session.id, () => closed.push('bob'));
+      await shared.delete(ann.session.id);
+      shared.report();
+      expect(closed).toEqual(['ann']);
+    });
+
+    test('refuses sessions and closes connections while the store is not reached', async () => {
+      const { session, text } = await sessions.open(user('ann'));
+      let isClosed = false;
+      sessions.closeWith(session.id, () => (isClosed = true));
+      shared.isReached = false;
+      shared.report();
+      expect(isClosed).toBe(true);
+      await sessions.prepare(text);
+      expect(() => sessions.authenticate(text)).toThrow(/not reached/);
+    });
+
+    test('records the use of many requests at the same time once', async () => {
+      const { text } = await sessions.open(user('ann'));
+      let writes = 0;
+      const { change } = shared;
+      shared.change = async (id, update) => {
+        writes++;
+        await Promise.resolve();
+        return change(id, update);
+      };
+      clock.advance(2 * MINUTE_MS);
+      for (let count = 0; count < 20; count++) sessions.authenticate(text);
+      expect(writes).toBe(1);
+    });
   });
 });

@@ -20,8 +20,10 @@ export interface OpenedSession {
 
 export const MAX_SESSIONS_PER_USER = 20;
 const MAX_SESSIONS = 5_000;
-/** A busy page must not cost a write per request. */
+/** A busy page must not cost a write per request, and an idle session of another replica must not seem to be over. */
 const LAST_USED_INTERVAL_MS = 60_000;
+/** Requests with texts of no session must not read the store without a limit. */
+const MAX_RELOADS = 20;
 const ID_BYTES = 9;
 const MAX_TIMER_MS = 24 * 60 * 60_000;
 const PATTERN = /^([\w-]{12})\.[\w-]{43}$/;
@@ -31,12 +33,18 @@ export class Sessions {
   private readonly connections = new Map<string, Set<() => void>>();
   /** When a session was used, by its ID: more recent than in the store. */
   private readonly used = new Map<string, number>();
+  /** When this process has last recorded a use, by the ID of the session. */
+  private readonly recordedAt = new Map<string, number>();
+  private reloads = 0;
 
   constructor(
     private readonly store: LoginSessionStore,
     private readonly clock: Clock,
     private readonly limits: SessionLimits,
-  ) {}
+  ) {
+    // For as long as the store is open: an instance lives as long as its process.
+    store.subscribe(() => this.closeEnded());
+  }
 
   /** Opens a session with a new ID and secret, whatever the browser has presented before. */
   async open(user: NewSession): Promise<OpenedSession> {
@@ -49,7 +57,26 @@ export class Sessions {
     return { session, text };
   }
 
-  /** The session of a text that a browser presents; undefined whatever is wrong with it. */
+  /** Reads a session that another replica may have opened just now. Call it before `authenticate`. */
+  async prepare(text: string): Promise<void> {
+    const [, id] = PATTERN.exec(text) ?? [];
+    if (id === undefined || this.reloads >= MAX_RELOADS) return;
+    const known = this.find(id);
+    if (known && hasHash(text, known.hash)) return;
+    this.reloads++;
+    try {
+      await this.store.reload(id);
+    } catch {
+      // The session is refused, or the store reports that it can't be reached.
+    } finally {
+      this.reloads--;
+    }
+  }
+
+  /**
+   * The session of a text that a browser presents; undefined whatever is wrong with it.
+   * @throws DomainError NOT_READY while it can't be checked
+   */
   authenticate(text: string): LoginSession | undefined {
     const [, id] = PATTERN.exec(text) ?? [];
     const session = id === undefined ? undefined : this.store.get(id);
@@ -89,6 +116,8 @@ export class Sessions {
 
   /** Ends the sessions of a user. @param except the ID of one that stays */
   async endOf(login: string, except?: string): Promise<void> {
+    // Another replica may have opened one just now.
+    await this.store.reload();
     for (const { id } of this.store.all().filter((one) => one.login === login && one.id !== except)) await this.end(id);
   }
 
@@ -97,7 +126,7 @@ export class Sessions {
    * @returns call it when the connection has ended
    */
   closeWith(id: string, close: () => void): () => void {
-    const session = this.store.get(id);
+    const session = this.find(id);
     if (!session || this.isOver(session)) {
       close();
       return () => undefined;
@@ -116,7 +145,7 @@ export class Sessions {
   private closeWhenOver(id: string, close: () => void): () => void {
     let cancel = (): void => undefined;
     const wait = (): void => {
-      const session = this.store.get(id);
+      const session = this.find(id);
       const leftMs = session ? this.endOfTime(session) - this.clock.now() : 0;
       if (leftMs <= 0) return close();
       cancel = this.clock.after(Math.min(leftMs, MAX_TIMER_MS), wait);
@@ -125,10 +154,25 @@ export class Sessions {
     return () => cancel();
   }
 
+  /** After a change by another replica, or while sessions can't be checked. */
+  private closeEnded(): void {
+    for (const id of [...this.connections.keys(), ...this.used.keys()]) if (!this.find(id)) this.closeAll(id);
+  }
+
+  /** A session that can't be checked may have ended. */
+  private find(id: string): LoginSession | undefined {
+    try {
+      return this.store.get(id);
+    } catch {
+      return undefined;
+    }
+  }
+
   private closeAll(id: string): void {
     for (const close of [...(this.connections.get(id) ?? [])]) close();
     this.connections.delete(id);
     this.used.delete(id);
+    this.recordedAt.delete(id);
   }
 
   private lastUse({ id, lastUsedAt }: LoginSession): number {
@@ -147,8 +191,13 @@ export class Sessions {
   private recordUse({ id, lastUsedAt }: LoginSession): void {
     const now = this.clock.now();
     this.used.set(id, now);
-    if (now - Date.parse(lastUsedAt) < LAST_USED_INTERVAL_MS) return;
-    this.store.change(id, (session) => ({ ...session, lastUsedAt: this.clock.iso() })).catch(() => undefined);
+    const recordedAt = Math.max(this.recordedAt.get(id) ?? 0, Date.parse(lastUsedAt));
+    if (now - recordedAt < LAST_USED_INTERVAL_MS) return;
+    this.recordedAt.set(id, now);
+    const time = this.clock.iso();
+    this.store
+      .change(id, (session) => (session.lastUsedAt >= time ? undefined : { ...session, lastUsedAt: time }))
+      .catch(() => undefined);
   }
 
   /** Ends the sessions that are over, and those of the user or of all users that were used least recently. */

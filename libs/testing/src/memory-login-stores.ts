@@ -5,11 +5,10 @@ import {
   type Account,
   type DeviceLogin,
   type LoginSession,
-  type LoginStore,
 } from '@headgate/domain-contracts';
 
 /** Objects in memory, by key. */
-class MemoryTable<T> implements LoginStore<T> {
+class MemoryTable<T> {
   private readonly objects = new Map<string, T>();
 
   constructor(private readonly keyOf: (object: T) => string) {}

@@ -81,6 +81,16 @@ describe('a login with a code', () => {
     expect(await login()).toMatchObject({ code: 0, stderr: expect.stringContaining('Trying again.') });
   });
 
+  test('waits a moment for a replica that does not know the new token yet', async () => {
+    let count = 0;
+    service.on('GET /api/whoami', (response) => {
+      response.writeHead(++count === 1 ? 403 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(count === 1 ? { error: 'Unknown.', code: 'NOT_PERMITTED' } : whoami));
+    });
+    expect(await login()).toMatchObject({ code: 0 });
+    expect(count).toBe(2);
+  });
+
   test('ends with Ctrl-C and stores nothing', async () => {
     polls({ status: 'pending' });
     const interruption = new AbortController();

@@ -1,4 +1,6 @@
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WhoamiView } from '@headgate/api-contracts';
 import { ApiClient } from '../client/api-client.js';
 import { ClientError } from '../client/client-error.js';
 import { HttpClient } from '../client/http-client.js';
@@ -19,6 +21,9 @@ interface LoginFlags extends TokenFlags {
   readonly actions?: readonly string[];
   readonly days?: number;
 }
+
+const MAX_ATTEMPTS = 5;
+const RETRY_MS = 300;
 
 const parseActions = (value: string): string[] => value.split(',').map((action) => action.trim());
 
@@ -58,7 +63,7 @@ async function login(session: Session, server: string, flags: LoginFlags): Promi
   await session.configFile.read();
   const token = given ?? (await approvedToken(session, url, flags));
   const { context, access } = newContext(session, url, token);
-  const caller = await new ApiClient(new HttpClient(access, clientOptions(session))).get('/api/whoami');
+  const caller = await whoamiWith(new ApiClient(new HttpClient(access, clientOptions(session))), given === undefined);
   if (caller.token === undefined)
     throw new ClientError(
       'TOKEN_NOT_USED',
@@ -74,6 +79,19 @@ const clientOptions = ({ version, options, environment }: Session) => ({
   timeoutMs: options.timeout * 1000,
   signal: environment.interrupted,
 });
+
+/** Another replica of the service may learn of a new token a moment later. */
+async function whoamiWith(api: ApiClient, isNew: boolean): Promise<WhoamiView> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await api.get('/api/whoami');
+    } catch (error) {
+      const isUnknown = error instanceof ClientError && error.code === 'NOT_PERMITTED';
+      if (!isNew || !isUnknown || attempt === MAX_ATTEMPTS) throw error;
+      await delay(RETRY_MS);
+    }
+  }
+}
 
 /** A token that the user approves on the page of the service. */
 async function approvedToken(

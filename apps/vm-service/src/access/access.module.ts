@@ -15,6 +15,7 @@ import {
   Accounts,
   dropDeviceLoginsOf,
   LoginAttempts,
+  LoginKeys,
   PasskeyCeremony,
   PasskeyChallenges,
   Passkeys,
@@ -30,6 +31,7 @@ import { provideDeps } from '../platform/provide-deps.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { KnownUsers } from './known-users.js';
+import { loadLoginKeys } from './load-login-keys.js';
 import { ServicePlaces } from './service-places.js';
 
 const MINUTE_MS = 60_000;
@@ -61,6 +63,7 @@ const revokeTokens =
         new Sessions(store, clock, { idleMs: login.idleMinutes * MINUTE_MS, totalMs: login.hours * HOUR_MS }),
     },
     provideClass(LoginAttempts, [Clock]),
+    { provide: LoginKeys, inject: [SETTINGS], useFactory: (settings: Settings) => loadLoginKeys(settings) },
     provideClass(Passwords, []),
     provideDeps(RevokeTokensOf, { tokens: ApiTokens, store: ApiTokenStore, audit: Audit }),
     { provide: REVOKE_TOKENS, inject: [RevokeTokensOf, DeviceLoginStore], useFactory: revokeTokens },
@@ -71,9 +74,10 @@ const revokeTokens =
       attempts: LoginAttempts,
       clock: Clock,
       audit: Audit,
+      keys: LoginKeys,
       revokeTokens: REVOKE_TOKENS,
     }),
-    provideClass(PasskeyChallenges, [Clock]),
+    provideClass(PasskeyChallenges, [Clock, LoginKeys]),
     {
       provide: PasskeyCeremony,
       inject: [SETTINGS],
@@ -93,6 +97,17 @@ const revokeTokens =
     provideClass(KnownUsers, [SETTINGS, Accounts]),
     provideClass(CallerConnections, [ApiTokens, Sessions, Roles]),
   ],
-  exports: [ApiTokens, CallerConnections, Roles, ServicePlaces, Sessions, Accounts, Passkeys, Passwords, KnownUsers],
+  exports: [
+    ApiTokens,
+    LoginKeys,
+    CallerConnections,
+    Roles,
+    ServicePlaces,
+    Sessions,
+    Accounts,
+    Passkeys,
+    Passwords,
+    KnownUsers,
+  ],
 })
 export class AccessModule {}

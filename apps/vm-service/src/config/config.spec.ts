@@ -159,6 +159,7 @@ describe('loadSettings', () => {
       'tls: { certificate: a, redirectFrom: "0.0.0.0:80", acme: { domains: [a.example.org], agreeToTerms: true } }',
       'tls must have either acme, or certificate and key',
     ],
+    ['store: { kind: cluster }\nlogin: { local: true }', 'login needs login.keyFile with store.kind cluster'],
     [
       'store: { kind: cluster }\ntls: { acme: { domains: [a.example.org], agreeToTerms: true, challenge: tls-alpn-01 } }',
       'tls.acme needs store.kind file',

@@ -83,6 +83,8 @@ export class LoginSection {
   @IsInt() @Min(5) @Max(10_080) idleMinutes = 120;
   /** How long a session lasts in any case. */
   @IsInt() @Min(1) @Max(720) hours = 12;
+  /** The file of the key with which replicas seal logins in progress. Only with store.kind cluster. */
+  @IsOptional() @IsString() @IsNotEmpty() keyFile?: string;
   /** Whether the identity headers of the trusted proxies are accepted as well. */
   @IsBoolean() proxyIdentity = false;
 }

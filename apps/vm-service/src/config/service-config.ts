@@ -259,9 +259,9 @@ function problemsOfLogin({ login, store }: Readonly<ServiceConfig>): string[] {
   if (!login) return [];
   const problems = [];
   if (!login.local && login.providers.length === 0) problems.push('login must have providers, or local must be true');
-  if (store.kind === 'cluster')
+  if (store.kind === 'cluster' && login.keyFile === undefined)
     problems.push(
-      'login needs store.kind file: replicas do not share sessions; let a proxy identify the users instead',
+      'login needs login.keyFile with store.kind cluster: a login that one replica has begun ends at another one',
     );
   return problems;
 }

@@ -26,6 +26,12 @@ export class BrowserSessions {
     return this.settings.login !== undefined;
   }
 
+  /** Reads the session of a request, if another replica may have opened it just now. Call it before `of`. */
+  async prepare(request: PeerRequest): Promise<void> {
+    const text = this.areUsed ? this.cookie.read(request) : undefined;
+    if (text !== undefined) await this.sessions.prepare(text);
+  }
+
   /** The session of a request; undefined without a valid one, or over a connection that others can read. */
   of(request: PeerRequest): LoginSession | undefined {
     if (!this.areUsed || this.connection.refusal(request) !== undefined) return undefined;

@@ -2,6 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { DomainError } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Admission } from './admission.js';
+import { BrowserSessions } from './browser-sessions.js';
 import { rememberCaller } from '../platform/caller.decorator.js';
 import { LocalTrust } from './local-trust.js';
 import { needOf } from '../platform/needs.decorator.js';
@@ -12,14 +13,16 @@ export class IdentityGuard implements CanActivate {
   constructor(
     private readonly admission: Admission,
     private readonly trust: LocalTrust,
+    private readonly browsers: BrowserSessions,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const need = needOf(context.getHandler());
     if (need?.of === 'anyone') return true;
     if (this.isSignIn(request, http.getResponse<FastifyReply>())) return true;
+    await this.browsers.prepare(request.raw);
     try {
       rememberCaller(request, this.admission.of(request.raw, `${request.method} ${request.routeOptions.url}`));
     } catch (error) {

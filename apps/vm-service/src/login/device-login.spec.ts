@@ -121,7 +121,7 @@ describe('the login of a program', () => {
       expect((await edge.send('GET', `${path}?userCode=${userCode}`, undefined, ann)).status).toBe(404);
   });
 
-  test.each(['\x1b[2J', 'Ann’s Mac', '<b>', 'x'.repeat(64), '\u202egro', 'UPPER', ''])(
+  test.each(['\x1b[2J', 'Ann\u2019s Mac', '<b>', 'x'.repeat(64), '\u202egro', 'UPPER', ''])(
     'refuses the machine %j, which a page or a terminal would show',
     async (machine) => {
       expect((await edge.send('POST', PATH, { machine })).status).toBe(400);

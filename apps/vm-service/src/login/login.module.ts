@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApiTokens, CreateDeviceToken, CreateToken, RevokeToken, type CreatedToken } from '@headgate/access';
 import { ApiTokenStore, Audit, Clock, DeviceLoginStore } from '@headgate/domain-contracts';
-import { DeviceLogins, LoginAttempts, LoginProgress } from '@headgate/login';
+import { DeviceLogins, LoginAttempts, LoginKeys, LoginProgress } from '@headgate/login';
 import { AccessModule } from '../access/access.module.js';
 import { KnownUsers } from '../access/known-users.js';
 import { Admission } from '../identity/admission.js';
@@ -39,7 +39,7 @@ import { SessionsController } from './sessions.controller.js';
     LoginRequests,
     DeviceRequests,
     provideClass(LoginProviders, [SETTINGS, Clock]),
-    provideClass(LoginProgress, [Clock]),
+    provideClass(LoginProgress, [Clock, LoginKeys]),
     provideClass(CreateToken, [ApiTokenStore, Clock, Audit]),
     provideClass(CreateDeviceToken, [CreateToken]),
     {

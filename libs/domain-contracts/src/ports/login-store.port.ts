@@ -100,10 +100,11 @@ export interface DeviceLogin {
 }
 
 /**
- * Stores objects of the login by a key. A write that has returned is durable, and reads return it. They belong to one
- * process: replicas do not share them.
+ * Stores objects of the login by a key. A write that has returned is durable. Reads return the writes of this process,
+ * and soon afterwards those of other replicas.
  */
 export abstract class LoginStore<T> {
+  /** @throws DomainError NOT_READY while this process does not reach the store, because the object may have ended */
   abstract get(key: string): T | undefined;
   abstract all(): readonly T[];
   /** Adds or replaces an object. */
@@ -116,6 +117,18 @@ export abstract class LoginStore<T> {
   abstract change(key: string, change: (stored: T) => T | undefined): Promise<T | undefined>;
   /** @returns whether there was one */
   abstract delete(key: string): Promise<boolean>;
+
+  /** Reads an object, or all, that another replica may have written just now. */
+  async reload(_key?: string): Promise<void> {
+    // Reads of a store of one process are current.
+  }
+
+  /**
+   * @param listener called after another replica has written or deleted objects, until the returned function is called
+   */
+  subscribe(_listener: () => void): () => void {
+    return () => undefined;
+  }
 }
 
 /** Stores the sessions of users by ID. */

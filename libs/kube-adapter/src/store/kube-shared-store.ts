@@ -1,5 +1,8 @@
 import {
   SILENT_LOG,
+  type Account,
+  type DeviceLogin,
+  type LoginSession,
   type MessageChannel,
   type MessageRule,
   type SavedView,
@@ -11,6 +14,8 @@ import { ClusterStore, type ClusterStoreOptions } from './cluster-store.js';
 import { KubeFolderStore } from './folders/kube-folder-store.js';
 import { KubeReplicas } from './leases/kube-replicas.js';
 import type { LeaseTimes } from './leases/lease-election.js';
+import { KubeLoginStore } from './login/kube-login-store.js';
+import { ACCOUNTS, DEVICE_LOGINS, SESSIONS } from './login/login-kinds.js';
 import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
@@ -43,6 +48,9 @@ export class KubeSharedStore {
   readonly folders: KubeFolderStore;
   readonly tasks: KubeTaskStore;
   readonly tokens: KubeApiTokenStore;
+  readonly sessions: KubeLoginStore<LoginSession, 'session'>;
+  readonly accounts: KubeLoginStore<Account, 'account'>;
+  readonly deviceLogins: KubeLoginStore<DeviceLogin, 'deviceLogin'>;
   readonly roles: KubeRoleStore;
   readonly sources: KubeSourceStore;
   readonly sshKeys: KubeOwnedStore<SshKey, 'sshKey'>;
@@ -66,6 +74,9 @@ export class KubeSharedStore {
     this.folders = new KubeFolderStore(store);
     this.tasks = new KubeTaskStore(store, this.replicas.id, log);
     this.tokens = new KubeApiTokenStore(store, this.replicas, log);
+    this.sessions = new KubeLoginStore(store, SESSIONS, this.replicas, log);
+    this.accounts = new KubeLoginStore(store, ACCOUNTS, this.replicas, log);
+    this.deviceLogins = new KubeLoginStore(store, DEVICE_LOGINS, this.replicas, log);
     this.roles = new KubeRoleStore(store, this.replicas, log);
     this.sources = new KubeSourceStore(store, log);
     this.sshKeys = new KubeOwnedStore(store, SSH_KEYS, log);
@@ -105,7 +116,8 @@ export class KubeSharedStore {
 
   private get watchedParts() {
     const { tasks, tokens, roles, sources, sshKeys, views, webhooks, samples, replies } = this;
+    const logins = [this.sessions, this.accounts, this.deviceLogins];
     const owned = [sshKeys, views, this.schedules, this.scheduledSnapshots, this.messageChannels, this.messageRules];
-    return [tasks, tokens, roles, sources, ...owned, webhooks, samples, replies];
+    return [tasks, tokens, ...logins, roles, sources, ...owned, webhooks, samples, replies];
   }
 }

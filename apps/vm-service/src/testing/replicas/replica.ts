@@ -82,6 +82,13 @@ export class Replica {
     this.child?.send({ round }, () => undefined);
   }
 
+  /** A request of a browser with this page. */
+  browse(method: string, path: string, body?: object, cookie = ''): Promise<Response> {
+    const accept = path.endsWith('/stream') ? 'text/event-stream' : 'application/json';
+    const headers = { accept, 'content-type': 'application/json', origin: this.url, ...(cookie && { cookie }) };
+    return fetch(`${this.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  }
+
   async get<T>(path: string): Promise<T> {
     return (await (await fetch(`${this.url}${path}`)).json()) as T;
   }

@@ -26,6 +26,8 @@ export interface ReplicaWorldOptions {
   readonly clock?: SandboxClock;
   /** VMs that the cluster has. */
   readonly instances?: number;
+  /** More of the configuration. */
+  readonly config?: (write: (name: string, text: string) => string) => object;
   /** Of the cluster with the store; by default, the simulated one has it. */
   readonly storeKubeconfig?: string | undefined;
 }
@@ -73,6 +75,7 @@ export class ReplicaWorld {
           kubeconfig: write(`kubeconfig-${name}`, one.kubeconfig()),
         })),
         store: { kind: 'cluster', namespace: 'headgate', kubeconfig: store },
+        ...options.config?.(write),
       }),
     );
     const common = { config, apiServer: sandbox.url, leaseSeconds: LEASE_SECONDS };

@@ -1,5 +1,9 @@
 import {
+  accountStoreContract,
   apiTokenStoreContract,
+  deviceLoginStoreContract,
+  loginSessionStoreContract,
+  sharedLoginStoreContract,
   folderStoreContract,
   messageChannelStoreContract,
   messageRuleStoreContract,
@@ -53,6 +57,41 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     const harness = await open();
     return {
       join: async (replica) => (await harness.join({ replica })).tasks,
+      close: () => harness.close(),
+    };
+  });
+
+  loginSessionStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).sessions,
+      reopen: async () => (await harness.join()).sessions,
+      close: () => harness.close(),
+    };
+  });
+
+  accountStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).accounts,
+      reopen: async () => (await harness.join()).accounts,
+      close: () => harness.close(),
+    };
+  });
+
+  deviceLoginStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).deviceLogins,
+      reopen: async () => (await harness.join()).deviceLogins,
+      close: () => harness.close(),
+    };
+  });
+
+  sharedLoginStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).sessions,
       close: () => harness.close(),
     };
   });
