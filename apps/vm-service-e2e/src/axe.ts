@@ -9,10 +9,11 @@ declare global {
 /**
  * The violations of axe's rules on a page, including those of WCAG 2.2 and those that are off by default, each with the
  * element and the problem; empty without any.
+ * @param part the selector of the part to check; by default the whole page
  */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+export async function violations(page: Page, part?: string): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
+  return page.evaluate(async (selector) => {
     // A color on its way to another one has less contrast than both.
     const transitions = (): Animation[] =>
       document.getAnimations().filter((animation) => animation instanceof CSSTransition);
@@ -23,7 +24,7 @@ export async function violations(page: Page): Promise<string[]> {
         { enabled: true },
       ]),
     );
-    const results = await globalThis.axe.run(document, { resultTypes: ['violations'], rules });
+    const results = await globalThis.axe.run(selector ?? document, { resultTypes: ['violations'], rules });
     // A separator that takes the focus and has a value is a widget in ARIA 1.2, which axe does not know.
     const isSplitter = ({ target }: { target: unknown[] }): boolean =>
       document.querySelector(String(target[0]))?.matches('[role="separator"][aria-valuenow]') === true;
@@ -32,5 +33,5 @@ export async function violations(page: Page): Promise<string[]> {
         .filter((node) => id !== 'focus-order-semantics' || !isSplitter(node))
         .map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
     );
-  });
+  }, part);
 }

@@ -2,6 +2,8 @@ import type { ContainerView, VmView } from '@headgate/api-contracts';
 import type { Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
+import { bracketTexts, TEXTS } from './console-dialogs/german.js';
+import { SAME_EVERYWHERE, serviceSentences } from './console-dialogs/same-everywhere.js';
 import { PLACES } from './console-places.js';
 import { cutOff } from './cut-off.js';
 import { CHROMIUM, describeIf } from './machine.js';
@@ -9,7 +11,6 @@ import { RunningService } from './running-service.js';
 import { unbracketed } from './unbracketed.js';
 
 const TIMEOUT_MS = 400_000;
-const TEXTS = '/api/ext/page/de.json';
 const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
 const CONTAINER_TABS = ['', '/logs', '/hardware', '/snapshots', '/events'];
 /** The console in German, which has longer words, and with each text in brackets. */
@@ -88,13 +89,6 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     TIMEOUT_MS,
   );
 
-  /** From then on, the page puts each text of the catalog into brackets. */
-  const bracketTexts = async (): Promise<void> => {
-    const { body: texts } = await api.send<Record<string, unknown[]>>('GET', TEXTS);
-    const bracketed = Object.fromEntries(Object.entries(texts).map(([id, parts]) => [id, ['⟦', ...parts, '⟧']]));
-    await page.route(`**${TEXTS}`, (route) => route.fulfill({ json: bracketed }));
-  };
-
   /** A page with all its data: lists show their first rows before they have all. */
   const openBracketed = async (place: string): Promise<void> => {
     await open(place);
@@ -102,24 +96,16 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     await page.locator('.hg-tree-item').first().waitFor({ state: 'attached' });
   };
 
-  /** Sentences that the page shows where its own may be instead, such as the reason of a button. */
-  const serviceSentences = async (): Promise<ReadonlySet<string>> => {
-    const sentences = new Set<string>();
-    const collect = (value: unknown): void => {
-      if (typeof value === 'string' && /\s.*\.$/.test(value)) sentences.add(value);
-      else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
-    };
-    for (const path of ['/api/capabilities', '/api/ext/storage']) collect((await api.send('GET', path)).body);
-    return sentences;
-  };
-
   describe('with each text of the catalog in brackets', () => {
-    beforeAll(bracketTexts, TIMEOUT_MS);
+    beforeAll(async () => {
+      const { body } = await api.send<Record<string, unknown[]>>('GET', TEXTS);
+      await bracketTexts(page, body);
+    }, TIMEOUT_MS);
 
     test(
       'takes every text of the pages from the catalog',
       async () => {
-        const sentences = await serviceSentences();
+        const sentences = await serviceSentences(api);
         const raw: string[] = [];
         for (const place of places()) {
           await openBracketed(place);
@@ -151,7 +137,3 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     );
   });
 });
-
-/** Names of products and formats, units and terms. */
-const SAME_EVERYWHERE =
-  /^(Headgate|English|Deutsch|DE|curl|ntfy|YAML|Terraform|Kubeconfig|bootc|ISO|IP|URL|CPUs?|VMs?|NICs|[\d.,]+ ?([KMGT]?i?B?(\/s)?|CPUs?|s|min|h|%)|[KMGT]iB)$/;

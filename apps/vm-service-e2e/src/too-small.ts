@@ -17,7 +17,7 @@ export const tooSmall = (page: Page): Promise<string[]> =>
     };
     const controls = 'a[href], button, input, select, textarea, summary, [role="tab"], [role="treeitem"]';
     for (const control of document.querySelectorAll<HTMLElement>(
-      `:is(main, .hg-side-panel) :is(${controls}), .hg-banners :is(a, button)`,
+      `:is(main, .hg-side-panel, dialog, .hg-panel, .hg-drawer) :is(${controls}), .hg-banners :is(a, button)`,
     )) {
       if (control.closest('.hg-hidden, thead, p') || isClipped(control)) continue;
       // A tap on a card opens it, and one on a label or on the cell of a box is for the box.

@@ -10,9 +10,10 @@ export interface Unbracketed {
  * The texts of a page that are outside of all brackets and no data: those bypass the catalog. Data is marked with
  * `translate="no"`, and the sentences of the service with `lang="en"`. Brackets that an element leaves open, and those
  * in an element that is marked as data, are reported as well, because they would hide other texts.
+ * @param part the selector of the part to check; by default the whole page
  */
-export const unbracketed = (page: Page): Promise<Unbracketed[]> =>
-  page.evaluate(() => {
+export const unbracketed = (page: Page, part = 'body'): Promise<Unbracketed[]> =>
+  page.evaluate((selector) => {
     const found: Unbracketed[] = [];
     const nameOf = ({ localName, classList }: Element): string => [localName, ...classList].join('.');
     const report = (text: string, element: Element): void => {
@@ -42,6 +43,8 @@ export const unbracketed = (page: Page): Promise<Unbracketed[]> =>
         if (name === 'placeholder' && /^\S+$/.test(text) && !text.includes('⟦')) continue;
         if (read(text, 0, element, isData) !== 0) report(`open bracket in ${name}: ${text}`, element);
       }
+      // The user has typed it.
+      if (element.matches('textarea')) return;
       let depth = before;
       for (const child of element.childNodes) {
         if (child instanceof Element) visit(child, depth, isData);
@@ -49,6 +52,6 @@ export const unbracketed = (page: Page): Promise<Unbracketed[]> =>
       }
       if (depth !== before) report(`open bracket: ${element.textContent}`, element);
     };
-    visit(document.body, 0, false);
+    for (const root of document.querySelectorAll(selector)) visit(root, 0, false);
     return found;
-  });
+  }, part);

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { MenuItem } from '../ui/dropdown.js';
 import type { Instance } from '../instances/instance.js';
 import type { Action, ActionId } from './action.js';
@@ -42,4 +43,6 @@ export const menuItem = (
 
 /** "…" means that a plan or a choice follows. */
 const menuLabel = ({ label, effect, request }: Action, subject?: string): string =>
-  `${subject === undefined ? label : `${label} ${subject}`}${effect === 'none' && request ? '' : '…'}`;
+  `${subject === undefined ? label : labelOf(label, subject)}${effect === 'none' && request ? '' : '…'}`;
+
+const labelOf = (label: string, name: string): string => t`${label} ${name}`;

@@ -23,7 +23,7 @@ export const ChangesByEffect = ({ changes }: Pick<HardwareChangesPlanView, 'chan
         <ul className="hg-changes">
           {group.map(({ index, action, before, after, steps }) => (
             <li key={index}>
-              <b>{readableSizes(action)}</b>{' '}
+              <b lang="en">{readableSizes(action)}</b>{' '}
               {before !== '' && (
                 <>
                   <del>{readableSizes(before)}</del> <span aria-hidden="true">→</span>{' '}
@@ -31,7 +31,7 @@ export const ChangesByEffect = ({ changes }: Pick<HardwareChangesPlanView, 'chan
               )}
               {after !== '' && <ins>{readableSizes(after)}</ins>}
               {steps.map(({ name, detail }) => (
-                <p key={`${name} ${detail}`} className="hg-note">
+                <p key={`${name} ${detail}`} className="hg-note" lang="en">
                   {readableSizes(detail)}
                 </p>
               ))}

@@ -24,7 +24,7 @@ interface PlanPanelProps<T, P extends Plan> {
   failure: string;
   isDanger?: boolean;
   /** Where the instance is. */
-  place?: string;
+  place?: ReactNode;
   /** What it means for users. */
   consequence?: string | undefined;
   /** Requests the plan without changing anything. */
@@ -100,7 +100,12 @@ export function PlanPanel<T, P extends Plan = Plan>(props: PlanPanelProps<T, P>)
       title={title}
       description={
         <>
-          {place !== undefined && `${place} · `}
+          {place !== undefined && (
+            <>
+              {place}
+              {' · '}
+            </>
+          )}
           <span>{isPending ? t`Working` : t`Nothing has happened yet.`}</span>
         </>
       }

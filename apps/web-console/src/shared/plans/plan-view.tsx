@@ -31,7 +31,7 @@ export function PlanContents({ plan, title }: { plan: AnyPlan; title?: string })
   return (
     <>
       {plan.refusals.map(({ code, reason, remedy }) => (
-        <Alert key={`${code} ${reason}`} variant="danger" title={readableSizes(reason)}>
+        <Alert key={`${code} ${reason}`} variant="danger" title={readableSizes(reason)} isServiceText>
           <ServiceText>{readableSizes(remedy)}</ServiceText>{' '}
           <small className="hg-api-code" translate="no">
             {code}
@@ -43,7 +43,10 @@ export function PlanContents({ plan, title }: { plan: AnyPlan; title?: string })
       <ol>
         {('changes' in plan ? [] : plan.steps).map(({ name, detail, seconds: ofStep }) => (
           <li key={`${name} ${detail}`}>
-            <b>{name}</b> <span className="hg-note">{readableSizes(detail)}</span>
+            <b lang="en">{name}</b>{' '}
+            <span className="hg-note" lang="en">
+              {readableSizes(detail)}
+            </span>
             {/* That of a single step is that of the plan. */}
             {ofStep && plan.steps.length > 1 && <span className="hg-note">{` · ${readableRange(ofStep)}`}</span>}
           </li>
@@ -54,7 +57,7 @@ export function PlanContents({ plan, title }: { plan: AnyPlan; title?: string })
         <p className="hg-note">{t`The guest is interrupted for ${readableEstimate(plan.interruption)}.`}</p>
       )}
       {plan.warnings.map((warning) => (
-        <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} />
+        <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} isServiceText />
       ))}
     </>
   );

@@ -16,6 +16,8 @@ const variants = perLanguage((): Readonly<Record<AlertVariant, { icon: IconName;
 interface AlertProps {
   variant: AlertVariant;
   title: string;
+  /** Whether the title is a sentence of the service. */
+  isServiceText?: boolean;
   /** Without a box around it. */
   isPlain?: boolean;
   className?: string | undefined;
@@ -26,7 +28,8 @@ interface AlertProps {
 }
 
 /** A message with an icon that shows how serious it is; a screen reader reads the severity before the title. */
-export function Alert({ variant, title, isPlain = false, className, actions, onDismiss, children }: AlertProps) {
+export function Alert({ variant, title, isPlain = false, className, ...rest }: AlertProps) {
+  const { isServiceText = false, actions, onDismiss, children } = rest;
   const { icon, label } = variants()[variant];
   const classes = ['hg-alert', `hg-alert--${variant}`, isPlain && 'hg-alert--plain', className];
   return (
@@ -34,7 +37,7 @@ export function Alert({ variant, title, isPlain = false, className, actions, onD
       <Icon name={icon} />
       <p className="hg-alert-title">
         <span className="hg-hidden">{label}: </span>
-        <span>{title}</span>
+        <span lang={isServiceText ? 'en' : undefined}>{title}</span>
       </p>
       {children !== undefined && children !== null && <div className="hg-alert-body">{children}</div>}
       {actions && <div className="hg-alert-actions">{actions}</div>}

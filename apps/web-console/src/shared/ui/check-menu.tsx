@@ -1,6 +1,7 @@
 import { inSentence } from '../texts/in-sentence.js';
 import { t } from '@lingui/core/macro';
 import { useState, type ReactNode } from 'react';
+import { Data } from './data.js';
 import { Dropdown } from './dropdown.js';
 import { SearchInput } from './inputs.js';
 import { readableNumber } from '../texts/formats.js';
@@ -58,11 +59,11 @@ function Options({ label, options, chosen, onChange, reset }: Omit<CheckMenuProp
         <SearchInput aria-label={t`Search ${inSentence(label)}`} value={search} onChange={setSearch} />
       )}
       <ul className="hg-options">
-        {found.slice(0, MAX_LISTED).map(({ value, label: text = value, count }) => (
+        {found.slice(0, MAX_LISTED).map(({ value, label: text, count }) => (
           <li key={value}>
             <label className="hg-menu-item">
               <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
-              {text}
+              {text ?? <Data>{value}</Data>}
               {count !== undefined && <span className="hg-note">{readableNumber(count)}</span>}
             </label>
           </li>

@@ -8,20 +8,22 @@ export const numeric = (label: string): Column => ({ label, isNumeric: true });
 interface TableProps {
   label: string;
   columns: readonly Column[];
+  /** It may scroll sideways, and has nothing else that takes the focus. */
+  isWide?: boolean;
   className?: string;
   /** The rows. */
   children: ReactNode;
 }
 
 /** A table in a frame, with a row of headers. */
-export function Table({ label, columns, className = '', children }: TableProps) {
+export function Table({ label, columns, className = '', isWide = false, children }: TableProps) {
   // In a narrow window each cell has its label next to it.
   const labels = columns.map((column, index) => [
     `--hg-column-${index + 1}`,
     JSON.stringify(typeof column === 'string' ? column : column.label),
   ]);
   return (
-    <div className={`hg-list ${className}`.trim()}>
+    <div className={`hg-list ${className}`.trim()} {...(isWide && { tabIndex: 0, role: 'group', 'aria-label': label })}>
       <table aria-label={label} style={Object.fromEntries(labels)}>
         <thead>
           <tr>

@@ -62,7 +62,7 @@ export function BackUpNow({ targets, onClose }: BackUpNowProps) {
           <SelectInput id="back-up-vm" value={ref} aria-describedby={helpId('back-up-vm')} onChange={setRef}>
             <option value="">{t`Choose a VM`}</option>
             {all.map((vm) => (
-              <option key={vm.ref} value={vm.ref} disabled={lacks(vm) !== undefined}>
+              <option key={vm.ref} value={vm.ref} disabled={lacks(vm) !== undefined} translate="no">
                 {`${vm.name} (${vm.context})`}
               </option>
             ))}

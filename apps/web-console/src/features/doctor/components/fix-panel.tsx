@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import type { FindingView } from '@headgate/api-contracts';
+import { Data } from '../../../shared/ui/data.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { fixCheck, previewFix } from '../api/fix-checks.js';
 
@@ -21,7 +22,7 @@ export const FixPanel = ({ finding, current, onClose, onDone }: FixPanelProps) =
     title={t`Fix: ${finding.title}`}
     label={t`Fix it`}
     failure={t`The fix failed`}
-    place={finding.context}
+    place={<Data>{finding.context}</Data>}
     subject={{ name: finding.title, state: stateOf(current) }}
     preview={(signal) => previewFix(finding, signal)}
     run={() => fixCheck(finding)}

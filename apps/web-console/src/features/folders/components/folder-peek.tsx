@@ -3,6 +3,7 @@ import type { Instance } from '../../../shared/instances/instance.js';
 import type { BulkOperation } from '../../../shared/actions/bulk-operations.js';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { Data } from '../../../shared/ui/data.js';
 import { Menu } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -34,7 +35,7 @@ export function FolderPeek(props: FolderPeekProps) {
   const { id, sums } = node;
   const isFolder = id !== OUTSIDE;
   const facts = {
-    [t`Path`]: isFolder ? id : undefined,
+    [t`Path`]: isFolder ? <Data>{id}</Data> : undefined,
     [t`Running`]: t`${readableNumber(sums.running)} of ${readableNumber(sums.total)}`,
     [t`Promised`]: t`${readableNumber(sums.cpu)} CPUs, ${readableBytes(sums.memoryBytes)} of memory`,
     [t`Missing`]: missing > 0 ? t`${readableNumber(missing)} (gone, or not listed yet)` : undefined,
@@ -72,7 +73,7 @@ export function FolderPeek(props: FolderPeekProps) {
             isSmall
             icon={<Icon name="more" />}
             label={t`More`}
-            items={folderMenu(id, refusal, onChange).filter(({ label }) => label !== 'Rename…')}
+            items={folderMenu(id, refusal, onChange).filter(({ icon }) => icon !== 'edit')}
           />
         </div>
       )}

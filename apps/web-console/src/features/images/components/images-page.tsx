@@ -35,7 +35,7 @@ export function ImagesPage() {
   const { data, error, refetch, isFetching } = useImportedImages();
   const { data: capabilities } = useCapabilities();
   const { data: whoami } = useWhoami();
-  const targets = useCreationTargets(t`images`);
+  const targets = useCreationTargets('images');
   const [origin, setOrigin] = useState<ImageOrigin>();
   const [deleted, setDeleted] = useState<ImportedImageView>();
   const queries = useQueryClient();
@@ -43,7 +43,7 @@ export function ImagesPage() {
 
   const refusal = readOnlyReason(whoami);
   const unavailable = (capabilities?.contexts ?? []).flatMap((context) => {
-    const reason = unavailableReason(context, t`images`);
+    const reason = unavailableReason(context, 'images');
     return reason === undefined ? [] : [{ context: context.context, reason }];
   });
   const importRefusal =

@@ -28,7 +28,7 @@ export function PeekActivity({ vm, isWanted }: { vm: VmView; isWanted: boolean }
       <ul>
         {events?.slice(0, SHOWN_EVENTS).map(({ time, type, reason, message, source, caller }, index) => (
           <li key={index}>
-            <span className={type === 'Warning' ? 'hg-status--warning' : undefined}>
+            <span lang="en" className={type === 'Warning' ? 'hg-status--warning' : undefined}>
               {[reason, message].filter(Boolean).join(': ')}
             </span>
             <span className="hg-note">

@@ -3,6 +3,7 @@ import type { HardwareView, VmView } from '@headgate/api-contracts';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
 import { readableQuantity, readableSizes } from '../../../shared/quantity/quantity.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { Data } from '../../../shared/ui/data.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { TagList } from '../../../shared/ui/tag-list.js';
 import { useHardware } from '../api/hardware-requests.js';
@@ -20,7 +21,7 @@ export function PeekHardware({ vm, isWanted }: { vm: VmView; isWanted: boolean }
     <>
       <PeekFacts
         facts={{
-          [t`Guest`]: os && [os.prettyName || os.name, os.hostname].filter(Boolean).join(', '),
+          [t`Guest`]: os && <Data>{[os.prettyName || os.name, os.hostname].filter(Boolean).join(', ')}</Data>,
           [t`Size`]: (
             <>
               {`${vm.cpu} CPUs, ${readableQuantity(vm.mem)}`}
@@ -33,10 +34,10 @@ export function PeekHardware({ vm, isWanted }: { vm: VmView; isWanted: boolean }
               ))}
             </>
           ),
-          [t`Disks`]: disksOf(vm, hardware.data),
+          [t`Disks`]: <Data>{disksOf(vm, hardware.data)}</Data>,
           [t`Network`]: networkOf(vm, hardware.data),
           [t`Tags`]: vm.tags.length > 0 ? <TagList tags={vm.tags} /> : undefined,
-          [t`Folder`]: vm.folder,
+          [t`Folder`]: vm.folder && <Data>{vm.folder}</Data>,
         }}
       />
       {hardware.error && (

@@ -9,7 +9,7 @@ const columns = perLanguage(() => [t`Time`, ...Object.values(measures()).map(({ 
 
 /** All values of the charts, newest first; of steps the average, and the maximum if that is another one. */
 export const UsageTable = ({ points, range }: { points: readonly UsagePoint[]; range: ChartRange }) => (
-  <Table label={t`Metrics of the last ${range.label}, newest first`} columns={columns()}>
+  <Table label={t`Metrics of the last ${range.label}, newest first`} isWide columns={columns()}>
     {points.toReversed().map((point) => (
       <tr key={point.t}>
         <td>

@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { TokenView } from '@headgate/api-contracts';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const kinds = perLanguage(() => ({ vm: t`virtual machines`, ct: 'containers' }) as const);
+const kinds = perLanguage(() => ({ vm: t`virtual machines`, ct: t`containers` }) as const);
 
 /** The words for a scope of a token or a webhook. */
 export function scopeText({ kind, q, context, folder }: TokenView['scope']): string {

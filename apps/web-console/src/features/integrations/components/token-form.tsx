@@ -87,7 +87,7 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
             </label>
           ))}
         </fieldset>
-        <label>
+        <label className="hg-check">
           <input
             type="checkbox"
             checked={leash !== undefined}

@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import type { NodeDetailsView, NodeStatusView, PlanView } from '@headgate/api-contracts';
+import { Data } from '../../../shared/ui/data.js';
 import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { nodeRequest } from '../node-requests.js';
@@ -22,7 +23,7 @@ export function CordonPanel({ node, change, onClose, onDone }: CordonPanelProps)
       title={title}
       label={title}
       failure={isCordon ? t`Couldn't cordon ${name}` : t`Couldn't uncordon ${name}`}
-      place={context}
+      place={<Data>{context}</Data>}
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<NodeStatusView>(request)}
       curl={curlOf(request, location.origin)}

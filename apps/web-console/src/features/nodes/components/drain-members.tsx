@@ -1,3 +1,4 @@
+import { ServiceText } from '../../../shared/ui/service-text.js';
 import { plural, t } from '@lingui/core/macro';
 import type { DrainMemberPlanView, DrainPlanView } from '@headgate/api-contracts';
 import { nameOfRef } from '../../../shared/bulk/bulk-report.js';
@@ -18,24 +19,37 @@ export function DrainMembers({ plan: { members, unchecked } }: { plan: DrainPlan
   const some = [...new Set(leaving.flatMap((one) => one.unchecked))];
   return (
     <>
-      <NameList kind={kind} title={t`Can't leave`} names={members.filter(({ ok }) => !ok).map(refusalText)} />
+      <NameList
+        kind={kind}
+        title={t`Can't leave`}
+        notes="service"
+        names={members.filter(({ ok }) => !ok).map(refusalText)}
+      />
       <NameList
         kind={kind}
         title={t`Interrupted`}
+        notes="lines"
         names={leaving.filter(({ way }) => way === 'restart').map(interruptionText)}
       />
       <NameList
         kind={kind}
         title={t`Keeps running`}
+        notes="lines"
         names={leaving.filter(({ way }) => way === 'migrate').map(runningText)}
       />
       {(unchecked.length > 0 || some.length > 0) && (
         <Disclosure label={t`Not checked`}>
           <ul>
             {unchecked.map((text) => (
-              <li key={text}>{text}</li>
+              <li key={text} lang="en">
+                {text}
+              </li>
             ))}
-            {some.length > 0 && <li>{`${uncheckedOfSome()} ${some.join('; ')}.`}</li>}
+            {some.length > 0 && (
+              <li>
+                {uncheckedOfSome()} <ServiceText>{some.join('; ')}.</ServiceText>
+              </li>
+            )}
           </ul>
         </Disclosure>
       )}

@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import type { DrainAcceptedView, DrainPlanView, NodeDetailsView } from '@headgate/api-contracts';
+import { Data } from '../../../shared/ui/data.js';
 import { useState } from 'react';
 import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
@@ -34,7 +35,7 @@ export function DrainPanel({ node, onClose, onDone }: DrainPanelProps) {
       title={t`Drain ${name}`}
       label={t`Drain ${name}`}
       failure={t`Couldn't drain ${name}`}
-      place={context}
+      place={<Data>{context}</Data>}
       preview={(signal) => sendRequest<DrainPlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<DrainAcceptedView>(request)}
       choice={JSON.stringify(drainBody(choices))}

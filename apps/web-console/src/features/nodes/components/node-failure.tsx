@@ -1,4 +1,5 @@
 import { t, plural } from '@lingui/core/macro';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 import type { AffectedInstanceView, NodeDetailsView, NodeFailureView } from '@headgate/api-contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -91,9 +92,15 @@ function FailureReport({ report }: { report: NodeFailureView }) {
           <h4>{t`Not checked`}</h4>
           <ul className="hg-failure-unchecked">
             {unchecked.map((text) => (
-              <li key={text}>{text}</li>
+              <li key={text} lang="en">
+                {text}
+              </li>
             ))}
-            {some.length > 0 && <li>{`${uncheckedOfSome()} ${some.join('; ')}.`}</li>}
+            {some.length > 0 && (
+              <li>
+                {uncheckedOfSome()} <ServiceText>{some.join('; ')}.</ServiceText>
+              </li>
+            )}
           </ul>
         </>
       )}
@@ -103,10 +110,10 @@ function FailureReport({ report }: { report: NodeFailureView }) {
 
 const Affected = ({ affected: { ref, name, nodes, reason } }: { affected: AffectedInstanceView }) => (
   <li>
-    <Link href={pathOfRef(ref)} className="hg-quiet-link">
+    <Link href={pathOfRef(ref)} className="hg-quiet-link" translate="no">
       {name}
     </Link>
-    <span className="hg-note">{reason ?? fitText(nodes)}</span>
+    <span className="hg-note">{reason === undefined ? fitText(nodes) : <ServiceText>{reason}</ServiceText>}</span>
   </li>
 );
 

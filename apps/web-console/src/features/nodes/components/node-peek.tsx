@@ -9,6 +9,7 @@ import { PeekFacts } from '../../../shared/instances/peek-facts.js';
 import { nodePath, pathOfRef } from '../../../shared/location/paths.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { UsageBar } from '../../../shared/resources/usage-bar.js';
+import { Data } from '../../../shared/ui/data.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import type { NodeGuest } from '../node-guests.js';
@@ -34,6 +35,7 @@ export function NodePeek({ node, guests, onChoose }: NodePeekProps) {
   const { name, context, zone, roles, kubelet, arch, load, capacity } = node;
   const free = freeMemory(node);
   const more = guests.length - MOST;
+  const version = [kubelet, arch].filter(Boolean).join(', ');
   const facts = {
     CPU: <UsageBar used={load.cpu} total={capacity.cpu} text={usageText(load.cpu, capacity.cpu, cpuText)} />,
     [t`Memory`]: (
@@ -45,10 +47,10 @@ export function NodePeek({ node, guests, onChoose }: NodePeekProps) {
     ),
     [t`Promised`]: promisedText(node),
     [t`Free`]: free === null ? undefined : t`${readableBytes(Math.max(0, free))} of memory`,
-    [t`Zone`]: zone,
-    [t`Roles`]: roles.split(',').join(', '),
-    [t`Version`]: [kubelet, arch].filter(Boolean).join(', '),
-    [t`Context`]: context,
+    [t`Zone`]: zone && <Data>{zone}</Data>,
+    [t`Roles`]: roles && <Data>{roles.split(',').join(', ')}</Data>,
+    [t`Version`]: version && <Data>{version}</Data>,
+    [t`Context`]: <Data>{context}</Data>,
   };
   return (
     <>
@@ -68,7 +70,7 @@ export function NodePeek({ node, guests, onChoose }: NodePeekProps) {
           {guests.slice(0, MOST).map(({ instance, bytes }) => (
             <li key={instance.ref}>
               <InstanceStatus instance={instance} inRow />
-              <Link href={pathOfRef(instance.ref)} className="hg-quiet-link">
+              <Link href={pathOfRef(instance.ref)} className="hg-quiet-link" translate="no">
                 {instance.name}
               </Link>
               <span className="hg-note">{readableBytes(bytes)}</span>

@@ -46,7 +46,7 @@ export function ConnectionState() {
           <li key={context}>
             <span className={`hg-status hg-status--${isUp ? 'success' : 'danger'}`}>
               <Icon name={isUp ? 'dot' : 'diamond'} />
-              <b>{context}</b>
+              <b translate="no">{context}</b>
             </span>{' '}
             {isUp ? t`${label ?? ''} up` : t`${label ?? ''} down`}
             {simulated && t`, simulated`}

@@ -1,6 +1,7 @@
 import { t, plural } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { Data } from '../../../shared/ui/data.js';
 import { Dropdown, DropdownLink } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { useLanguages } from '../use-languages.js';
@@ -61,7 +62,7 @@ function MoreMenu({ pages }: { pages: readonly PageLink[] }) {
       {views.map((view) => (
         <DropdownLink key={view.name} href={view.address} isCurrent={false} onOpen={() => open(view)}>
           <Icon name="bookmark" />
-          {view.name}
+          <Data>{view.name}</Data>
         </DropdownLink>
       ))}
       <button type="button" className="hg-menu-item" onClick={switchTheme}>

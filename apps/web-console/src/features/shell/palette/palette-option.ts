@@ -6,6 +6,8 @@ export interface PaletteOption {
   /** The same as long as it means the same, whatever else is listed. */
   readonly key: string;
   readonly label: string;
+  /** Whether the label is a name or an event, which no language changes. */
+  readonly isData?: boolean;
   readonly icon: IconName;
   /** Such as the place of an instance. */
   readonly detail?: string;

@@ -149,7 +149,7 @@ function instanceOption(instance: Instance, navigate: PaletteSources['navigate']
   const { ref: key, name: label } = instance;
   const path = isVm(instance) ? paths.vm(instance) : paths.container(instance);
   const icon = isVm(instance) ? 'screen' : 'container';
-  return { key, label, icon, detail: detailOf(instance), instance, choose: () => navigate(path) };
+  return { key, label, isData: true, icon, detail: detailOf(instance), instance, choose: () => navigate(path) };
 }
 
 /** Names are unique only in their place. */

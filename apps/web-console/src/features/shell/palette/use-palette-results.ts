@@ -95,6 +95,7 @@ function useViewOptions(): readonly PaletteOption[] {
       views.map((view) => ({
         key: `view ${view.name}`,
         label: view.name,
+        isData: true,
         icon: 'bookmark',
         choose: () => {
           open(view);
@@ -114,6 +115,7 @@ function useFolderOptions(): readonly PaletteOption[] {
       (data?.folders ?? []).map(({ path }): PaletteOption => ({
         key: `folder ${path}`,
         label: path,
+        isData: true,
         icon: 'folder',
         choose: () => navigate(`${paths.folders}?${new URLSearchParams({ [PEEK]: path })}`),
       })),

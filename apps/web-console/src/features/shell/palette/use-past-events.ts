@@ -60,6 +60,7 @@ function eventOption(
   return {
     key: `event ${number}`,
     label: [action, object].filter(Boolean).join(' '),
+    isData: true,
     icon: outcome === 'ok' ? 'activity' : 'error',
     detail: t`${who}, ${at}`,
     choose: () => navigate(path),

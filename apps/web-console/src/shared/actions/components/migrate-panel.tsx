@@ -54,7 +54,7 @@ export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
             >
               <option value="">{t`Any (chosen automatically)`}</option>
               {targets.map(({ value, label, ready }) => (
-                <option key={value} value={value} disabled={!ready}>
+                <option key={value} value={value} disabled={!ready} translate={ready ? 'no' : undefined}>
                   {ready ? label : t`${label} (not ready)`}
                 </option>
               ))}

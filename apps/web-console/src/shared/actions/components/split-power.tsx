@@ -13,6 +13,7 @@ export function SplitPower({ instance }: { instance: Instance }) {
   const refusal = useActionRefusal();
   const { run, running } = useActions();
   const { id, label, icon } = likelyAction(instance);
+  const { name } = instance;
   return (
     <span className="hg-split" role="toolbar" aria-label={t`Actions for ${instance.name}`}>
       <ReasonedButton
@@ -27,7 +28,7 @@ export function SplitPower({ instance }: { instance: Instance }) {
       </ReasonedButton>
       <Menu
         label={<span className="hg-hidden">{t`More actions`}</span>}
-        name={`More actions for ${instance.name}`}
+        name={t`More actions for ${name}`}
         isSmall
         items={menuItems(instance, { run, refusal, without: id })}
       />

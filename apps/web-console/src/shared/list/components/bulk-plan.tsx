@@ -117,6 +117,7 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
       <NameList
         kind={kind}
         title={t`Applies to`}
+        notes="service"
         names={included.map((entry) => [nameOf(entry), steps.get(entry.ref)].filter(Boolean).join(': '))}
       />
       <NameList
@@ -124,7 +125,12 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
         title={t`Skipped`}
         names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)}
       />
-      <NameList kind={kind} title={t`Warnings`} names={warnings.map((one) => `${nameOf(one.entry)}: ${one.warning}`)} />
+      <NameList
+        kind={kind}
+        title={t`Warnings`}
+        notes="service"
+        names={warnings.map((one) => `${nameOf(one.entry)}: ${one.warning}`)}
+      />
       <NameList kind={kind} title={t`Nothing changes for`} names={unchanged.map(nameOf)} />
       {preview.data?.seconds && included.length > 0 && (
         <p className="hg-note">{t`Takes ${readableEstimate(preview.data.seconds)}.`}</p>

@@ -65,6 +65,7 @@ export function BulkResults(props: BulkResultsProps) {
       <NameList
         kind={kind}
         title={t`Failed`}
+        notes="service"
         names={failed.map(({ ref, error: reason }) => `${nameOfRef(ref)}: ${reason}`)}
       />
     </PanelFrame>

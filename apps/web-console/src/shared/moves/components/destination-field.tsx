@@ -30,7 +30,7 @@ export function DestinationField({ kind, value, onChange }: DestinationFieldProp
       >
         <option value="">{t`Choose a context`}</option>
         {destinations.map((one) => (
-          <option key={one.context} value={one.context} disabled={!one.can}>
+          <option key={one.context} value={one.context} disabled={!one.can} translate={one.can ? 'no' : undefined}>
             {`${one.context} (${one.can ? one.backend : (one.reason ?? t`not available`)})`}
           </option>
         ))}

@@ -13,7 +13,7 @@ interface PaletteItemProps {
 
 /** One result: its name, its place, its state, or why it can't be chosen. */
 export function PaletteItem({ id, option, text, isActive, onChoose }: PaletteItemProps) {
-  const { label, icon, detail, instance, reason, isDanger } = option;
+  const { label, icon, detail, instance, reason, isDanger, isData = false } = option;
   return (
     // The keys of the input choose it as well.
     <div
@@ -25,7 +25,7 @@ export function PaletteItem({ id, option, text, isActive, onChoose }: PaletteIte
       onClick={() => onChoose(option)}
     >
       <Icon name={icon} />
-      <span className="hg-palette-label">
+      <span className="hg-palette-label" translate={isData ? 'no' : undefined}>
         <MarkedLabel label={label} text={text} />
       </span>
       {/* The spaces separate the parts for screen readers. */}{' '}
