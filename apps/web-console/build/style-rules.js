@@ -26,6 +26,13 @@ const EXTERNAL = /@import\b|\blocal\([^)]*\)|url\((?!["']?(?:data:|#))[^)]*\)/g;
 const DECLARED = /(?<=[{;\s])(--[\w-]+)\s*:/g;
 const READ = /var\(\s*(--[\w-]+)\s*([,)])/g;
 const NAMED_IN_SCRIPT = /--[\w-]+/g;
+const CLASS = /\.(hg-[\w-]+)/g;
+
+/** Whether a script has the name of a class, or begins it with a text that a value follows. */
+function isUsed(name, script) {
+  if (new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(script)) return true;
+  return [...name.matchAll(/-/g)].some(({ index }) => script.includes(`${name.slice(0, index + 1)}\${`));
+}
 
 /**
  * @param {string} css minified
@@ -43,6 +50,9 @@ export function styleProblems(css, script) {
   return [
     ...[...css.matchAll(ANY_SIBLING)].map(([rule]) => `a rule selects any element after any element: ${rule}`),
     ...[...css.matchAll(EXTERNAL)].map(([text]) => `it loads another file: ${text}`),
+    ...[...new Set([...css.matchAll(CLASS)].map(([, name]) => name))]
+      .filter((name) => !isUsed(name, script))
+      .map((name) => `no element has the class ${name}.`),
     ...[...missing].map((name) => `${name} is read but never declared.`),
     ...[...declared].filter((name) => !read.has(name) && !scripted.has(name)).map((name) => `${name} is never read.`),
   ];

@@ -30,4 +30,12 @@ describe('styleProblems', () => {
     expect(styleProblems('.a{--b:1px}', '')).toEqual(['--b is never read.']);
     expect(styleProblems('.a{--b:1px}', 'getPropertyValue("--b")')).toEqual([]);
   });
+
+  test('refuses classes that no element has', () => {
+    expect(styleProblems('.hg-a{color:red}.hg-b--c{color:red}', 'className="hg-ab"')).toEqual([
+      'no element has the class hg-a.',
+      'no element has the class hg-b--c.',
+    ]);
+    expect(styleProblems('.hg-a{color:red}.hg-b--c{color:red}', 'className:`hg-a hg-b--${x}`')).toEqual([]);
+  });
 });

@@ -32,9 +32,7 @@ export const DIALOG = 'dialog[open]';
 export const PANEL = '.hg-side-panel';
 export const MENU = '.hg-panel';
 /** The steps of a plan, or the reasons why there is none. */
-export const PLANNED = ['.hg-plan', '.hg-members', '.hg-names', '.hg-alert--danger']
-  .map((part) => `${PANEL} ${part}`)
-  .join();
+export const PLANNED = ['.hg-plan', '.hg-names', '.hg-alert--danger'].map((part) => `${PANEL} ${part}`).join();
 
 export const control = ({ page, say }: Stage, role: Role, text: string, values?: Parameters<Say>[1]): Locator =>
   page
