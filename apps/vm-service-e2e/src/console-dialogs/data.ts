@@ -2,7 +2,7 @@ import type { ContainerView, NodeView, SnapshotView, VmView } from '@headgate/ap
 
 /** As long as the name of an instance may be, without a place where it could be broken into lines. */
 export const LONG_NAME = 'productiondatabasereplicaoffrankfurtnumberthirtyfourforanalytic';
-/** The same for names that users give to what is theirs, and for tags. */
+/** The same for names that users give to their views and schedules, and for tags. */
 export const GIVEN_NAME = LONG_NAME.slice(0, 59);
 
 /** The objects that the dialogs are about. */

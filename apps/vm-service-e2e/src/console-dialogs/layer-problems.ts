@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 /**
- * What is wrong with the layout of a dialog, panel or menu: parts beyond the window or beyond a frame, and controls
+ * The problems in the layout of a dialog, panel or menu: parts beyond the window or beyond a frame, and controls
  * that can't be scrolled to a place where they can be clicked. Names that are cut with an ellipsis are no problem.
  */
 export const layerProblems = (page: Page, selector: string): Promise<string[]> =>
