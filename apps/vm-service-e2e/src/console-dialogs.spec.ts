@@ -38,7 +38,6 @@ const WIDE_SAMPLE = [
   'the peek of a VM',
   'the palette',
   'the keys',
-  'the tasks',
   'the peek of a folder',
   'the drain of a node',
   'the import of an image',

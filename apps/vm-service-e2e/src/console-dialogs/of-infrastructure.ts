@@ -1,5 +1,16 @@
 import { LONG_NAME, type DialogData } from './data.js';
-import { choose, DIALOG, MENU, PANEL, PLANNED, press, pressIt, type ConsoleDialog } from './stage.js';
+import {
+  choose,
+  control,
+  DIALOG,
+  MENU,
+  PANEL,
+  PLANNED,
+  press,
+  pressIt,
+  type ConsoleDialog,
+  type Stage,
+} from './stage.js';
 
 /** The dialogs of folders, nodes, storage, networks, images and checks. */
 export function infrastructureDialogs({ node, folder, plugin }: DialogData): readonly ConsoleDialog[] {
@@ -83,7 +94,10 @@ export function infrastructureDialogs({ node, folder, plugin }: DialogData): rea
             path: '/plugins',
             layer: PANEL,
             ready: PLANNED,
-            steps: [press('{label} {name}', { label: '', name: plugin })],
+            steps: [
+              (stage: Stage) =>
+                control(stage, 'button', '{label} {name}', { label: stage.say('Install'), name: plugin }).click(),
+            ],
           },
         ]),
   ];

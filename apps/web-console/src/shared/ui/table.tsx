@@ -23,7 +23,10 @@ export function Table({ label, columns, className = '', isWide = false, children
     JSON.stringify(typeof column === 'string' ? column : column.label),
   ]);
   return (
-    <div className={`hg-list ${className}`.trim()} {...(isWide && { tabIndex: 0, role: 'group', 'aria-label': label })}>
+    <div
+      className={`hg-list ${className}`.trim()}
+      {...(isWide && { tabIndex: 0, role: 'region', 'aria-label': label })}
+    >
       <table aria-label={label} style={Object.fromEntries(labels)}>
         <thead>
           <tr>
