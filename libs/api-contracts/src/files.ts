@@ -1,7 +1,7 @@
 import { FILE_KINDS, type FileKind } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { BackupPointPath } from './vm-backups.js';
-import { IsContextName, IsCountText, Nested, Optional } from './fields.js';
+import { IsContextName, IsCountText, IsInstanceName, Nested, Optional } from './fields.js';
 import { ContextQuery, InstancePath } from './queries.js';
 
 const SESSION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -14,6 +14,12 @@ const MAX_PATH_CHARS = 32_768;
 export class OpenPointFilesDto {
   /** The context that boots the guest which reads the files. */
   @IsContextName() context!: string;
+}
+
+/** POST /api/ext/vms/{ns}/{name}/files */
+export class OpenVmFilesDto {
+  /** A snapshot of the VM, which may run then. Default: the disks of the stopped VM. */
+  @Optional() @IsInstanceName() snapshot?: string;
 }
 
 /** `{target}`, `{point}` and `{session}` of a path. */

@@ -2722,8 +2722,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Opens the files of a stopped VM: boots a guest that reads its disks, and returns its file systems
-         * @description Opens the files of a stopped VM: boots a guest that reads its disks, and returns its file systems. The VM can not be started until the session ends.
+         * Opens the files of a stopped VM, or of a snapshot: boots a guest that reads the disks, and returns their file systems
+         * @description Opens the files of a stopped VM, or of a snapshot: boots a guest that reads the disks, and returns their file systems. Until the session ends, the VM can not be started, or the snapshot not be deleted.
          */
         post: operations["VmFiles.open"];
         delete?: never;
@@ -7082,6 +7082,14 @@ export interface components {
              * @example local
              */
             context: string;
+        };
+        /** @description POST /api/ext/vms/{ns}/{name}/files */
+        OpenVmFilesDto: {
+            /**
+             * @description A snapshot of the VM, which may run then. Default: the disks of the stopped VM.
+             * @example web-1
+             */
+            snapshot?: string;
         };
         /** @description POST /api/ext/login/recovery-codes */
         OwnPasswordDto: {
@@ -16196,7 +16204,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenVmFilesDto"];
+            };
+        };
         responses: {
             /** @description The request is wrong or refused. */
             "4XX": {

@@ -112,6 +112,22 @@ describe('files', () => {
     expect((await ended(cleaned.json['task']))['status']).toBe('done');
   });
 
+  test('of a snapshot are opened while the VM runs, and keep the snapshot from being deleted', async () => {
+    reading.saved = new Map([['monday', Buffer.alloc(MIB)]]);
+    await send('POST', '/api/vms/default/web/snapshots', { name: 'monday' });
+    expect((await send('POST', '/api/vms/default/web/start')).status).toBe(200);
+    const session = await open(VM, { snapshot: 'monday' });
+    expect(files.opened).toMatchObject([{ disks: [{ name: 'vda', sizeBytes: MIB }] }]);
+    expect((await send('GET', `${session}/content?volume=0&path=/etc/hosts`)).status).toBe(200);
+    expect((await send('POST', '/api/vms/default/web/stop')).status).toBe(200);
+    expect((await send('DELETE', '/api/vms/default/web/snapshots/monday')).json['code']).toBe('BUSY');
+    expect((await send('POST', `${VM}/files`, { snapshot: 'tuesday' })).json['code']).toBe('SNAPSHOT_NOT_FOUND');
+    expect(await journal()).toContainEqual('open files vm/lab/default/web of its snapshot monday');
+    await send('DELETE', session);
+    await until(() => reading.openReadings === 0);
+    expect((await send('DELETE', '/api/vms/default/web/snapshots/monday')).status).toBe(200);
+  });
+
   test('of strangers are sent as attachments that no browser shows', async () => {
     const session = await open(VM);
     const page = await send('GET', `${session}/content?volume=0&path=/index.html`);

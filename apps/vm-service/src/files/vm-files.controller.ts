@@ -9,6 +9,7 @@ import {
   FileSessionView,
   FileListQuery,
   InstancePath,
+  OpenVmFilesDto,
   StatusView,
   VmFilesPath,
   type PlanView,
@@ -38,18 +39,18 @@ export class VmFilesController {
   @Needs(needsExport)
   @Post()
   @Describe(
-    'Opens the files of a stopped VM: boots a guest that reads its disks, and returns its file systems. The VM can not be started until the session ends.',
+    'Opens the files of a stopped VM, or of a snapshot: boots a guest that reads the disks, and returns their file systems. Until the session ends, the VM can not be started, or the snapshot not be deleted.',
     answer(200, FileSessionView),
   )
   @HttpCode(200)
   open(
     @Param() path: InstancePath,
-    @Body() _body: EmptyBody,
+    @Body() { snapshot }: OpenVmFilesDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<FileSessionView | PlanView> {
     const found = instanceQuery('vm', path, query);
-    return request.answer(query, this.openFiles, [found], (session) => this.answers.session(session));
+    return request.answer(query, this.openFiles, [found, snapshot], (session) => this.answers.session(session));
   }
 
   @Needs(needsExport)

@@ -6,6 +6,8 @@ export interface FileSession {
   readonly id: string;
   /** The backup or the VM. The routes of another one do not find the session. */
   readonly scope: string;
+  /** The snapshot of the VM; absent for its disks of now, and for a backup. */
+  readonly snapshot?: string;
   /** The login of the user, whom the session belongs to. */
   readonly owner: string;
   /** By which the journal names the disks. */
@@ -46,10 +48,10 @@ export class FileSessions {
    * @throws DomainError BUSY when too many are open, and the errors of `open`
    */
   async open(wanted: NewFileSession): Promise<FileSession> {
-    const { scope, owner } = wanted;
-    const found = this.find(scope, owner);
+    const { scope, owner, snapshot } = wanted;
+    const found = this.find(wanted);
     if (found) return this.used(found);
-    const key = JSON.stringify([scope, owner]);
+    const key = JSON.stringify([scope, owner, snapshot]);
     const known = this.opening.get(key);
     if (known) return known;
     if (this.kept.size + this.opening.size >= MAX_SESSIONS)
@@ -60,9 +62,9 @@ export class FileSessions {
   }
 
   /** The session that this user has open for the same disks. */
-  find(scope: string, owner: string): FileSession | undefined {
+  find({ scope, owner, snapshot }: Pick<FileSession, 'scope' | 'owner' | 'snapshot'>): FileSession | undefined {
     for (const { session } of this.kept.values())
-      if (session.scope === scope && session.owner === owner) return session;
+      if (session.scope === scope && session.owner === owner && session.snapshot === snapshot) return session;
     return undefined;
   }
 

@@ -78,7 +78,8 @@ export class OpenPointFiles extends Change<[request: PointFilesRequest], FileSes
       async () => {
         const scope = pointScope(target.id, point.id);
         const open = (id: string, signal: AbortSignal): Promise<OpenedFiles> => this.openFiles(prepared, id, signal);
-        if (!this.deps.sessions.find(scope, caller.login)) throwFirstRefusal(await this.planPrepared(prepared));
+        if (!this.deps.sessions.find({ scope, owner: caller.login }))
+          throwFirstRefusal(await this.planPrepared(prepared));
         return this.deps.sessions.open({ scope, owner: caller.login, subject, label, open });
       },
       () => `${label}, in ${request.context}`,

@@ -1,4 +1,5 @@
 import type { Refusal } from '../model/plan.js';
+import { DomainError } from '../values/domain-error.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 import type { DiskExtent } from './live-disks.port.js';
 
@@ -58,6 +59,13 @@ export interface BackupReading {
   close(outcome: { readonly keep: boolean }): Promise<void>;
 }
 
+/** The disks of a snapshot. */
+export interface SavedDisks {
+  readonly disks: readonly Pick<BackupDisk, 'name' | 'sizeBytes' | 'read'>[];
+  /** Frees them. May be called twice. */
+  close(): Promise<void>;
+}
+
 /**
  * Reads all disks of a VM as they were at one moment, whether the VM runs or is stopped. The guest goes on, but for the
  * moment in which its agent freezes its file systems, and they are always thawed, also after a failure. All methods but
@@ -77,6 +85,15 @@ export abstract class BackupSource {
    *   has stopped. Reads may throw that as well.
    */
   abstract open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading>;
+
+  /**
+   * The disks as a snapshot has saved them, whether the VM runs or not. Until they are closed, nothing changes or
+   * deletes the snapshot. By default, a backend has none that can be read.
+   * @throws DomainError SNAPSHOT_NOT_FOUND, NOT_SUPPORTED, BUSY, BACKEND_FORBIDDEN
+   */
+  openSnapshot({ name }: InstanceRef, _snapshot: string, _signal: AbortSignal): Promise<SavedDisks> {
+    return Promise.reject(new DomainError('NOT_SUPPORTED', `The disks of snapshots of ${name} can't be read.`));
+  }
 
   /** Removes the checkpoint of a series. No error if there is none, or if the VM does not exist. */
   abstract end(ref: InstanceRef, series: string): Promise<void>;

@@ -6,6 +6,7 @@ import {
   type BackupReadRequest,
   type InstanceRef,
   type Refusal,
+  type SavedDisks,
 } from '@headgate/domain-contracts';
 import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import { GuestFreezer } from '../backups/guest-freezer.js';
@@ -22,6 +23,7 @@ import type { OpenDiskDeps } from '../moves/libvirt-disk-source.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import { copySpace, spaceRefusal } from './copy-space.js';
 import { isOfSeries } from './series.js';
+import { snapshotVolumes } from './snapshot-volumes.js';
 import { isCopiedFirst, RunningBackup } from './running-backup.js';
 import { openStoppedDisks } from './stopped-disks.js';
 
@@ -98,6 +100,38 @@ export class LibvirtBackupSource extends BackupSource {
       });
       this.opened.add(close);
       return { ...reading, close };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  override openSnapshot(ref: InstanceRef, snapshot: string, signal: AbortSignal): Promise<SavedDisks> {
+    const opening = this.openSnapshotNow(ref, snapshot, AbortSignal.any([signal, this.ending.signal]));
+    void this.track(opening.then(() => undefined)).catch(() => undefined);
+    return opening;
+  }
+
+  private async openSnapshotNow(ref: InstanceRef, snapshot: string, signal: AbortSignal): Promise<SavedDisks> {
+    const { finder, backups, editor, connection, pool } = this.deps;
+    const id = await finder.find(ref);
+    signal.throwIfAborted();
+    await backups.whenSettled();
+    const free = this.hold(id);
+    try {
+      await expectOwnSession(connection.uri, this.deps.users);
+      if (isRemote(connection.uri))
+        throw new DomainError('NOT_SUPPORTED', `The disks of ${id.name} are on another machine.`);
+      const { description } = await editor.read(id.uuid);
+      const { pending } = description.metadata;
+      if (pending !== undefined) throw new DomainError('BUSY', `A ${pending.kind} of ${id.name} is in progress.`);
+      const opened = await openStoppedDisks(await snapshotVolumes(description, snapshot, pool), this.deps, signal);
+      const close = once(() => {
+        this.opened.delete(close);
+        return this.track(opened.close().finally(free));
+      });
+      this.opened.add(close);
+      return { disks: opened.disks, close: () => close({ keep: false }) };
     } catch (error) {
       free();
       throw error;

@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { Backend, DiskFiles, FileEntry, OpenedFiles, ProofDisk } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '@headgate/testing';
+import { createdVm, InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { POOL_NAME } from '../storage/storage-pool.js';
+import { describeDomain } from '../domain-xml/domain-description.js';
 import { DyingConnection } from '../testing/dying-connection.js';
 import {
   BIG,
@@ -24,6 +25,7 @@ import {
 } from '../testing/file-systems.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { readerGuest } from '../testing/reader-guest.js';
+import { TINY_ENTRY } from '../testing/tiny-guest.js';
 
 const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;
@@ -290,6 +292,43 @@ describeWithLibvirt(`Files on disks${missing === undefined ? '' : `: skipped, ${
       }
       // The guest goes on.
       await expect(session.list(0, '/', RANGE)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    },
+    GUEST_MS,
+  );
+
+  testWith(absent['ext4'])(
+    'a snapshot has the files of its moment, and is not deleted while they are read',
+    async () => {
+      const image = join(libvirt.sharedDir, 'files.qcow2');
+      await run('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', await imageOf('ext4'), image]);
+      await recorder.stop();
+      await backend.close();
+      const from = { readerGuest: await readerGuest(), tinyGuest: () => Promise.resolve(image) };
+      backend = libvirt.backend(from);
+      files = backend.require('diskFiles');
+      recorder = InventoryRecorder.over(backend.require('inventory'));
+      await recorder.whenListed();
+      const harness = {
+        backend,
+        freshRef: () => libvirt.refOf(libvirt.freshName()),
+        quickSource: async () => ({ kind: 'image', entry: TINY_ENTRY }),
+      } as unknown as BackendHarness;
+      const { ref } = await createdVm(harness, recorder);
+      const snapshots = backend.require('snapshots');
+      await (await snapshots.create(ref, { name: 'one' })).remaining?.(recordingReporter());
+      const disk = describeDomain(await virsh('dumpxml', ref.name)).disks[0]?.path ?? '';
+      await run('qemu-io', ['-f', 'qcow2', '-c', 'write -z 0 1M', disk]);
+
+      const source = backend.require('backupSource');
+      const saved = await source.openSnapshot(ref, 'one', never);
+      const session = await opened(...saved.disks);
+      expect((await contentOf(session, 0, '/etc/hosts')).toString()).toBe(HOSTS);
+      await expect(snapshots.delete(ref, 'one')).rejects.toMatchObject({ code: 'BUSY' });
+      await session.close();
+      await saved.close();
+      await expect(source.openSnapshot(ref, 'two', never)).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' });
+      await (await snapshots.delete(ref, 'one')).remaining?.(recordingReporter());
+      await backend.require('provisioning').delete(ref);
     },
     GUEST_MS,
   );

@@ -9,6 +9,7 @@ import {
   type BackupReading,
   type InstanceRef,
   type Refusal,
+  type SavedDisks,
 } from '@headgate/domain-contracts';
 import type { MemoryEngine } from './memory-engine.js';
 import { memoryDisk } from './memory-export.js';
@@ -29,6 +30,8 @@ export class MemoryBackupSource extends BackupSource {
   freezes = true;
   /** Whether increments have their changes only, as copies of them do. */
   copiesFirst = false;
+  /** The content of the disk `vda` in snapshots, by their names. */
+  saved: ReadonlyMap<string, Buffer> = new Map();
   /** Runs before each read: a test may change the VM, or throw. */
   beforeRead: (ref: InstanceRef, disk: string) => void | Promise<void> = () => undefined;
 
@@ -109,6 +112,19 @@ export class MemoryBackupSource extends BackupSource {
         if (!this.reading.delete(of)) return;
         if (keep && isRunning) this.checkpoints.set(key, { name: checkpoint, disks: content });
       },
+    };
+  }
+
+  override async openSnapshot(ref: InstanceRef, snapshot: string, signal: AbortSignal): Promise<SavedDisks> {
+    signal.throwIfAborted();
+    const of = this.keyOf(ref);
+    const content = this.saved.get(snapshot);
+    if (!content) throw new DomainError('SNAPSHOT_NOT_FOUND', `${ref.name} has no snapshot ${snapshot}.`);
+    this.reading.add(of);
+    const read = async (offset: number, length: number): Promise<Buffer> => part(content, offset, length);
+    return {
+      disks: [{ name: 'vda', sizeBytes: content.length, read }],
+      close: async () => void this.reading.delete(of),
     };
   }
 

@@ -48,7 +48,7 @@ export function filesOfVm(address: InstanceAddress): FilesSource {
   const { context } = address;
   const files = `${extensionPath(address)}/files` as const;
   return {
-    open: () => postJson(files, { query: { context } }),
+    open: () => postJson(files, { body: {}, query: { context } }),
     close: (session) => deleteJson(`${files}/${session}`, { query: { context } }),
     entries: (session, query, signal) =>
       getJson(`${files}/${session}/entries`, { query: { ...query, context }, signal }),
