@@ -47,7 +47,6 @@ export function diskFilesContract(
 
     inTime('reports a disk without a file system, refuses paths upwards, and shows no VM', async () => {
       const disks = await disksOf();
-      const before = [...recorder.instances.keys()];
       const session = await opened(specOf(disks));
       expect(session.volumes).toEqual([
         expect.objectContaining({ number: 0, disk: disks[0]?.name, problem: expect.stringMatching(/\.$/) }),
@@ -58,7 +57,7 @@ export function diskFilesContract(
       await expect(session.archive(0, '/', never)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
       await expect(session.list(7, '/', range)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
       await expect(session.list(0, '/../etc', range)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
-      expect([...recorder.instances.keys()]).toEqual(before);
+      expect([...recorder.instances.keys()].filter((ref) => ref.includes('headgate-files'))).toEqual([]);
       await session.close();
       await session.close();
       await session.ended;
