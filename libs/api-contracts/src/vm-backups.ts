@@ -1,11 +1,27 @@
 import { BACKUP_CONSISTENCIES, type BackupConsistency } from '@headgate/domain-contracts';
-import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Matches, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Length,
+  Matches,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { ProofStateView } from './backup-proofs.js';
 import { KeepRulesDto } from './backup-rules.js';
 import { IsContextName, IsInstanceName, Nested, Optional } from './fields.js';
 import { MoveMappingDto } from './moves.js';
 
 const TARGET_KINDS = ['directory'] as const;
+const MAX_REF_CHARS = 519;
+const MAX_DISKS = 64;
 
 /** POST /api/ext/backups/targets */
 export class AddBackupTargetDto {
@@ -132,4 +148,19 @@ export class RestoreBackupDto {
   @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
   /** Whether the network cards keep the addresses of the original. Default: false. */
   @Optional() @IsBoolean() keepMacs?: boolean;
+}
+
+/** POST /api/ext/backups/targets/{target}/points/{point}/replace-disks and …/add-disks */
+export class RestoreDisksDto {
+  /** The VM that gets the disks, as a ref such as `vm/lab/default/web`. */
+  @IsString() @MaxLength(MAX_REF_CHARS) ref!: string;
+  /** The disks of the backup by their names, such as `vda`. Default: all. */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_DISKS)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Length(1, 64, { each: true })
+  disks?: string[];
 }

@@ -14,6 +14,8 @@ export * from './proof-store.js';
 export * from './prove-point.js';
 export * from './prove-run-task.js';
 export * from './prove-task.js';
+export * from './restore-disks.js';
+export * from './restore-disks-task.js';
 export * from './restore-point.js';
 export * from './restore-task.js';
 export * from './retention.js';

@@ -1,11 +1,4 @@
-import { Readable } from 'node:stream';
 import {
-  copyDisk,
-  DISK_BLOCK_BYTES,
-  DomainError,
-  formatBytes,
-  hashBlock,
-  hashOfZeros,
   parseRef,
   type BackendDirectory,
   type BackupTargetStore,
@@ -20,8 +13,9 @@ import {
   type TaskDefinition,
   type TaskJournal,
 } from '@headgate/domain-contracts';
-import { diskPath, VARIABLES_PATH } from './backup-point.js';
+import { VARIABLES_PATH } from './backup-point.js';
 import type { BackupStore, BackupStores } from './backup-store.js';
+import { copyDisks } from './copy-disks.js';
 import { findTarget } from './find-target.js';
 import { portableOf, readManifest } from './restored-vm.js';
 
@@ -122,34 +116,20 @@ export class RestoreTask implements TaskDefinition<RestoreInput> {
   }
 
   private async copy(context: StepContext<RestoreInput>): Promise<{ readonly writtenBytes: number }> {
-    const { input, signal, log, bytes } = context;
+    const { input } = context;
     const { ingest, target } = this.receiver(input);
     const store = await this.store(input);
     const { vm } = await readManifest(store, input.point);
-    const totalBytes = vm.disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    let [doneBytes, writtenBytes] = [0, 0];
-    for (const { name, sizeBytes } of vm.disks) {
-      const file = await store.openFile(input.point, diskPath(name));
-      if (file.sizeBytes !== sizeBytes)
-        throw new DomainError('BACKEND_FAILED', `The disk ${name} of the backup has ${file.sizeBytes} bytes.`);
-      const hashes: Promise<string>[] = [];
-      writtenBytes += await copyDisk(
-        Readable.from(file.content(signal), { objectMode: false, signal }),
-        await ingest.write(target, name, signal),
-        (offset) => bytes(doneBytes + Math.min(offset, sizeBytes), totalBytes),
-        async (block) => void hashes.push(hashBlock(block)),
-      );
-      signal.throwIfAborted();
-      await expectEqual(name, hashes, ingest.hashes(target, name, signal));
-      doneBytes += sizeBytes;
-      log(`The disk ${name} was written, and read back.`);
-    }
+    const receiver = {
+      write: (disk: string, by: AbortSignal) => ingest.write(target, disk, by),
+      hashes: (disk: string, by: AbortSignal) => ingest.hashes(target, disk, by),
+    };
+    const copied = await copyDisks({ store, point: input.point, disks: vm.disks }, receiver, context);
     if (input.copiesFirmwareVariables) {
       const variables = await store.openFile(input.point, VARIABLES_PATH);
       await ingest.writeFirmwareVariables(target, await variables.read(0, variables.sizeBytes));
     }
-    log(`${formatBytes(writtenBytes)} of ${formatBytes(totalBytes)} were written, the rest is zeros.`);
-    return { writtenBytes };
+    return copied;
   }
 
   private async commit({ input, log }: StepContext<RestoreInput>): Promise<void> {
@@ -159,24 +139,3 @@ export class RestoreTask implements TaskDefinition<RestoreInput> {
     log(`${target.ref.name} is complete in ${target.ref.context}. It is stopped.`);
   }
 }
-
-/** Blocks of zeros at the end may be missing on either side. */
-async function expectEqual(
-  disk: string,
-  expected: readonly Promise<string>[],
-  written: AsyncIterable<string>,
-): Promise<void> {
-  const zeros = await hashOfZeros();
-  let index = 0;
-  for await (const hash of written) {
-    if (((await expected[index]) ?? zeros) !== hash) throw different(disk, index);
-    index += 1;
-  }
-  for (; index < expected.length; index += 1) if ((await expected[index]) !== zeros) throw different(disk, index);
-}
-
-const different = (disk: string, block: number): DomainError =>
-  new DomainError(
-    'BACKEND_FAILED',
-    `The disk ${disk} is not the one of the backup at ${formatBytes(block * DISK_BLOCK_BYTES)}: check the storage.`,
-  );

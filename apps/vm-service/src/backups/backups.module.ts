@@ -22,6 +22,8 @@ import {
   ProveRunTask,
   ProveTask,
   RemoveTarget,
+  RestoreDisks,
+  RestoreDisksTask,
   RestorePoint,
   RestoreTask,
   Retention,
@@ -52,6 +54,7 @@ import { AllowedFolders } from './allowed-folders.js';
 import { BackupProofsController } from './backup-proofs.controller.js';
 import { BackupTargetsController } from './backup-targets.controller.js';
 import { BackupsController } from './backups.controller.js';
+import { DiskRestoresController } from './disk-restores.controller.js';
 import { ProofFiles } from './proof-files.js';
 import { ProofKey } from './proof-key.js';
 import { ResticRetention } from './restic-store.js';
@@ -64,7 +67,7 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
 /** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
 @Module({
   imports: [StoreModule, FleetModule, FolderTreeModule, TasksModule],
-  controllers: [BackupTargetsController, BackupProofsController, BackupsController],
+  controllers: [BackupTargetsController, BackupProofsController, BackupsController, DiskRestoresController],
   providers: [
     {
       provide: BackupStores,
@@ -165,6 +168,22 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
       ) => {
         const deps = { targets, stores, directory, backends };
         return new RestorePoint({ ...deps, task: tasks.define(new RestoreTask(deps)), reservations, audit });
+      },
+    },
+    {
+      provide: RestoreDisks,
+      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner, Reservations, Audit],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        directory: InstanceDirectory,
+        backends: BackendDirectory,
+        tasks: TaskRunner,
+        reservations: Reservations,
+        audit: Audit,
+      ) => {
+        const deps = { targets, stores, directory, backends };
+        return new RestoreDisks({ ...deps, task: tasks.define(new RestoreDisksTask(deps)), reservations, audit });
       },
     },
     provideDeps(CleanTask, { ...STORED, retention: Retention, proofs: ProofStore, clock: Clock }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BackedUp } from '@headgate/backups';
 import { isVm, type BackupSource } from '@headgate/domain-contracts';
 import { DirectoryTarget, ResticRepository } from '@headgate/restic-repository';
-import { MemoryBackend, MemoryBackupSource, withStatus } from '@headgate/testing';
+import { buildVm, MemoryBackend, MemoryBackupSource, withStatus } from '@headgate/testing';
 import { pino } from 'pino';
 import { Edge, type Reply } from '../testing/edge.js';
 
@@ -95,6 +95,51 @@ describe('backups', () => {
         'Stopped',
       );
       expect(await run(`${TARGETS}/${id}/check`, { readData: true })).toMatchObject({ status: 'done' });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'are restored in place and as an additional disk of a stopped VM, and never over another one',
+    async () => {
+      const id = await target();
+      await backUp(id);
+      const [point] = await points(id);
+      const { engine } = edge.lab;
+      const [ref, db] = [
+        'vm/lab/default/db',
+        { kind: 'vm', context: 'lab', namespace: 'default', name: 'db' } as const,
+      ];
+      const [replace, addDisks] = ['replace-disks', 'add-disks'].map(
+        (route) => `${TARGETS}/${id}/points/${String(point?.['id'])}/${route}`,
+      ) as [string, string];
+      const running = await send('POST', `${replace}?dryRun=true`, { ref });
+      expect(running.json['refusals']).toMatchObject([{ code: 'WRONG_STATE' }]);
+      engine.put({ ...engine.vm(db), status: 'Stopped' });
+      engine.disks.set(`${ref} vda`, Buffer.from('written later'));
+      const plan = await send('POST', `${replace}?dryRun=true`, { ref });
+      expect([plan.json['refusals'], plan.status]).toEqual([[], 200]);
+      expect(plan.json['warnings']).toEqual(expect.arrayContaining([expect.stringMatching(/vda.* lost/)]));
+      expect(await run(addDisks, { ref, disks: ['vda'] })).toMatchObject({ status: 'done', result: { ref } });
+      expect(engine.disks.get(`${ref} vda`)?.toString()).toBe('written later');
+      expect(engine.disks.get(`${ref} vdb`)?.subarray(1024, 1026).toString()).toBe('db');
+      expect(await run(replace, { ref, disks: ['vda'] })).toMatchObject({ status: 'done', result: { disks: ['vda'] } });
+      expect(engine.disks.get(`${ref} vda`)?.subarray(1024, 1026).toString()).toBe('db');
+      const codes: unknown[] = [];
+      for (const body of [
+        { ref, disks: ['vdz'] },
+        { ref, disks: [] },
+        { ref: 'ct/lab/default/db' },
+        { ref: 'vm/lab/default/none' },
+      ])
+        codes.push((await send('POST', replace, body)).json.code);
+      expect(codes).toEqual(['DEVICE_NOT_FOUND', 'INVALID_INPUT', expect.anything(), 'INSTANCE_NOT_FOUND']);
+      engine.remove(db);
+      engine.put(buildVm({ ref: db, uid: 'another', backend: engine.kind }));
+      engine.disks.set(`${ref} vda`, Buffer.from('of another VM'));
+      const other = await send('POST', replace, { ref });
+      expect([other.status, other.json.code]).toEqual([409, 'WRONG_STATE']);
+      expect(engine.disks.get(`${ref} vda`)?.toString()).toBe('of another VM');
     },
     TIMEOUT_MS,
   );

@@ -7,6 +7,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Access: 'Who may do what, and why.',
   Approvals: 'Commits of agents that wait for a user.',
   BackupProofs: 'Boots of backups, and their certificates.',
+  DiskRestores: 'Restores of disks of backups in VMs that exist.',
   BackupTargets: 'Repositories of backups, and the backups in them.',
   Backups: 'Backups of VMs.',
   Bulk: 'One action for many instances, as a task.',

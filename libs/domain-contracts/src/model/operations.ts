@@ -78,6 +78,8 @@ export const OPERATIONS = {
   'backup-stopped': long('a backup', 'unchanged'),
   'read-files': long('a reading of its files', 'unchanged'),
   'restore-backup': long('its restore from a backup', 'exclusive'),
+  'replace-disks': long('the restore of its disks', 'exclusive'),
+  'add-disks': long('the restore of a disk', 'change'),
   'guest-password': request('a change in its guest', 'present'),
   'guest-command': request('a program in its guest', 'present'),
   import: long('its import', 'exclusive'),

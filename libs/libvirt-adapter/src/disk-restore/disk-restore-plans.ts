@@ -64,7 +64,7 @@ export class DiskRestorePlans {
   constructor(private readonly deps: DiskRestorePlanDeps) {}
 
   async prepare(spec: DiskRestoreSpec): Promise<PreparedRestore> {
-    const { ref, uid, mode, disks } = spec;
+    const { ref, mode, disks } = spec;
     const { finder, editor, pool } = this.deps;
     const { uuid } = await finder.find(ref);
     const domain = await editor.read(uuid);

@@ -7,6 +7,7 @@ const CHANGES: ReadonlySet<string> = new Set([
   'undefine',
   'setMetadata',
   'setAutostart',
+  'attachDevice',
   'start',
   'createPaused',
   'resume',

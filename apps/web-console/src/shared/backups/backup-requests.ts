@@ -7,6 +7,7 @@ import type {
   PlanView,
   ProveBackupDto,
   RestoreBackupDto,
+  RestoreDisksDto,
   SignedProofView,
 } from '@headgate/api-contracts';
 import { extensionPath, type InstanceAddress } from '../api/instance-path.js';
@@ -83,6 +84,19 @@ export const restoringPoint = (target: string, point: string, body: RestoreBacku
   preview: (signal) => postJson(`${TARGETS}/${target}/points/${point}/restore`, { body, query: PLANNED, signal }),
   run: () => postJson(`${TARGETS}/${target}/points/${point}/restore`, { body }),
 });
+
+/** @param how `replace-disks`: in place. `add-disks`: next to the disks that the VM has. */
+export const restoringDisks = (
+  target: string,
+  point: string,
+  { how, body }: { readonly how: 'replace-disks' | 'add-disks'; readonly body: RestoreDisksDto },
+): BackupChange<AcceptedView> => {
+  const route = `${TARGETS}/${target}/points/${point}/${how}` as const;
+  return {
+    preview: (signal) => postJson(route, { body, query: PLANNED, signal }),
+    run: () => postJson(route, { body }),
+  };
+};
 
 export const provingPoint = (target: string, point: string, body: ProveBackupDto): BackupChange<AcceptedView> => ({
   preview: (signal) => postJson(`${TARGETS}/${target}/points/${point}/prove`, { body, query: PLANNED, signal }),
