@@ -120,6 +120,11 @@ describe('backups', () => {
       const plan = await send('POST', `${replace}?dryRun=true`, { ref });
       expect([plan.json['refusals'], plan.status]).toEqual([[], 200]);
       expect(plan.json['warnings']).toEqual(expect.arrayContaining([expect.stringMatching(/vda.* lost/)]));
+      const more = await send('POST', `${addDisks}?dryRun=true`, { ref });
+      expect([more.json['refusals'], more.json['warnings']]).toEqual([
+        [],
+        [expect.stringMatching(/IDs of file systems/)],
+      ]);
       expect(await run(addDisks, { ref, disks: ['vda'] })).toMatchObject({ status: 'done', result: { ref } });
       expect(engine.disks.get(`${ref} vda`)?.toString()).toBe('written later');
       expect(engine.disks.get(`${ref} vdb`)?.subarray(1024, 1026).toString()).toBe('db');

@@ -246,6 +246,8 @@ GET    /api/ext/backups/targets/{target}/state          no       yes    yes   no
 GET    /api/ext/backups/targets/{target}/points         no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/backups/targets/{target}/points/{point} no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/points/{point}/restore no no  yes   no    -       no     no       no    no
+POST   /api/ext/backups/targets/{target}/points/{point}/replace-disks no no yes no hidden no no     no       hidden
+POST   /api/ext/backups/targets/{target}/points/{point}/add-disks no no yes   no   hidden  no     no       no       hidden
 POST   /api/ext/backups/targets/{target}/points/{point}/prove   no no  yes   no    -       no     no       no    no
 GET    /api/ext/backups/targets/{target}/points/{point}/proof   no no  yes   no    -       no     no       no    no
 GET    /api/ext/backups/targets/{target}/points/{point}/proof/picture no no yes no   -       no     no       no    no
@@ -299,6 +301,9 @@ const bodyOf = (route: string, target: typeof IN_FOLDER): object | undefined => 
       return { ref, user: 'root', password: 'new-password' };
     case 'POST /api/ext/guest/command':
       return { ref, path: '/bin/true' };
+    case 'POST /api/ext/backups/targets/{target}/points/{point}/replace-disks':
+    case 'POST /api/ext/backups/targets/{target}/points/{point}/add-disks':
+      return { ref };
     case 'POST /api/folders':
       return { path: target.path };
     case 'POST /api/folders/move':

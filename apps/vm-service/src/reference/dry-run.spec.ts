@@ -164,6 +164,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/backups/targets/{target}/check': '../backups/backups.spec.ts',
   'DELETE /api/ext/backups/targets/{target}/points/{point}': '../backups/backups.spec.ts',
   'POST /api/ext/backups/targets/{target}/points/{point}/restore': '../backups/backups.spec.ts',
+  'POST /api/ext/backups/targets/{target}/points/{point}/replace-disks': '../backups/backups.spec.ts',
+  'POST /api/ext/backups/targets/{target}/points/{point}/add-disks': '../backups/backups.spec.ts',
   'POST /api/ext/backups/targets/{target}/points/{point}/prove': '../backups/backup-proofs.spec.ts',
   'POST /api/ext/backups/targets/{target}/points/{point}/files': '../files/files.spec.ts',
   'DELETE /api/ext/backups/targets/{target}/points/{point}/files/{session}': '../files/files.spec.ts',

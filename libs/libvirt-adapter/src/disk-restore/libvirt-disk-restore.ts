@@ -97,15 +97,25 @@ export class LibvirtDiskRestore extends DiskRestore {
   }
 
   override async commit(target: DiskRestoreTarget): Promise<void> {
-    const { lock, merger } = this.deps;
-    await lock.run(target.uid, async () => {
-      if ((await this.state(target)) === 'committed') return;
+    const { lock, merger, log } = this.deps;
+    const isExchanged = await lock.run(target.uid, async () => {
+      if ((await this.state(target)) === 'committed') return true;
       const domain = await this.partial(target);
       const { pending } = domain.description.metadata;
-      if (pending?.operation === target.id) await this.exchange(target, domain, pending);
-      else await this.attach(target, domain);
+      if (pending?.operation === target.id) {
+        await this.exchange(target, domain, pending);
+        return true;
+      }
+      await this.attach(target, domain);
+      return false;
     });
-    await merger.clean(target.uid, SILENT_REPORT);
+    if (!isExchanged) return;
+    // The VM is complete. What is left over is removed when the service starts the next time.
+    await merger
+      .clean(target.uid, SILENT_REPORT)
+      .catch((error: unknown) =>
+        log.warn({ domain: target.ref.name, reason: messageOf(error) }, 'replaced volumes could not be removed'),
+      );
   }
 
   override async discard(target: DiskRestoreTarget): Promise<void> {
