@@ -15,7 +15,7 @@ export interface LocalEnd {
   readonly output: Writable;
   /** The guest sends no more bytes. May be called twice. */
   ended(): void;
-  /** The connection has failed: what was received is not all of it. */
+  /** The connection has failed: some bytes are missing. */
   abort(): void;
 }
 
@@ -51,7 +51,7 @@ export async function joinPort(socket: WebSocket, local: LocalEnd): Promise<void
     input.once('end', () => {
       if (socket.readyState === socket.OPEN) socket.send(END);
     });
-    // Without an end, what was sent so far is not all of it: the service resets the connection to the guest.
+    // Without an end, some bytes are missing: the service resets the connection to the guest.
     input.once('error', () => socket.terminate());
     input.once('close', () => {
       if (!input.readableEnded) socket.terminate();

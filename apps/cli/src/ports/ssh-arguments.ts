@@ -35,6 +35,9 @@ export function sshArguments({ command, target, host, uid, port, knownHosts, use
     '-o', `HostKeyAlias=${alias}`,
     '-o', `UserKnownHostsFile="${withoutTokens(knownHosts)}"`,
     '-o', 'GlobalKnownHostsFile=/dev/null',
+    // Its names are no secrets, and a user may want to remove a line.
+    '-o',
+    'HashKnownHosts=no',
     // The key belongs to the VM, not to an address.
     '-o', 'CheckHostIP=no',
     ...(user === undefined ? [] : ['-l', user]),

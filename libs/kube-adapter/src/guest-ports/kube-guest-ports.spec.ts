@@ -41,7 +41,7 @@ describe('ports of guests in a cluster', () => {
 
   test.each<[string, (vmi: Vmi) => void, RegExp]>([
     ['another address than that of its pod', ({ status }) => (status.interfaces![0]!.ipAddress = '127.0.0.1'), /pod/],
-    ['the address of a neighbour', ({ status }) => (status.interfaces![0]!.ipAddress = '10.244.0.250'), /pod/],
+    ['the address of a neighbor', ({ status }) => (status.interfaces![0]!.ipAddress = '10.244.0.250'), /pod/],
     ['no address', ({ status }) => delete status.interfaces![0]!.ipAddress, /pod/],
     ['no network card', ({ status }) => delete status.interfaces, /network card/],
     [

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TaskView, VmView } from '@headgate/api-contracts';
+import { Api } from './api.js';
+import { HeadgateProgram } from './headgate-program.js';
+import { leftoversOf, removeLeftovers } from './leftovers.js';
+import { describeIf, noGuestsBecause } from './machine.js';
+import { RunningService } from './running-service.js';
+
+const BOOT_MS = 600_000;
+const hasTerminals = spawnSync('python3', ['-c', 'import pty']).status === 0;
+const why = noGuestsBecause() ?? (hasTerminals ? undefined : 'python3 is not installed');
+
+/** Every test goes on with the VM of the one before, as a user does. */
+describeIf(why, 'headgate, the command line, with real guests of npm start -- --local', () => {
+  const name = `hgtest-${randomBytes(4).toString('hex')}`;
+  let service: RunningService;
+  let headgate: HeadgateProgram;
+  let api: Api;
+
+  beforeAll(async () => {
+    service = await RunningService.start(['--local']);
+    api = new Api(service.url);
+    headgate = await HeadgateProgram.build(service.url);
+  }, BOOT_MS);
+  afterAll(async () => {
+    headgate?.remove();
+    await removeLeftovers(name);
+    await service?.stop();
+  });
+
+  test('creates a VM from an image, after its plan', async () => {
+    const create = ['create', 'vm', name, '--image', 'tiny', '--cpu', '1', '--mem', '192Mi', '--disk', '64Mi'];
+    const plan = await headgate.run([...create, '--dry-run']);
+    expect(plan).toMatchObject({ code: 0, stdout: expect.stringContaining(name) });
+    expect(await api.vm(name)).toBeUndefined();
+    expect((await headgate.run([...create, '--wait'])).code).toBe(0);
+    expect(await headgate.json<VmView[]>(['list', '-k', 'vm', `name:${name}`])).toMatchObject([
+      { name, status: 'Stopped' },
+    ]);
+    expect(await headgate.run(create)).toMatchObject({ code: 5, stderr: expect.stringContaining('ALREADY_EXISTS') });
+  });
+
+  test('starts it, and refuses what needs a VM that runs before', async () => {
+    expect((await headgate.run(['port-forward', '--stdio', name, '22'])).code).toBe(5);
+    expect((await headgate.run(['start', name, '--dry-run'])).code).toBe(0);
+    expect((await api.vm(name))?.status).toBe('Stopped');
+    expect((await headgate.run(['start', name, '--yes'])).code).toBe(0);
+    await api.untilVm(name, 'runs', (vm) => vm?.status === 'Running');
+  });
+
+  test(
+    'logs in on its serial console, on a terminal',
+    async () => {
+      const serial = headgate.start(['console', name], { onTerminal: true });
+      await serial.expect(/login: /);
+      serial.type('headgate\r');
+      await serial.expect(/[Pp]assword: /);
+      // The guest's login clears its input after it printed the prompt, so that a password can get lost.
+      const shell = serial.expect(/[$#] /);
+      let isIn = false;
+      shell.then(
+        () => (isIn = true),
+        () => (isIn = true),
+      );
+      while (!isIn) {
+        serial.type('headgate\r');
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+      }
+      await shell;
+      serial.type('echo "sum $((40 + 2))"\r');
+      await serial.expect(/sum 42/);
+      serial.type('\x1d');
+      expect(await serial.ended).toBe(0);
+    },
+    BOOT_MS,
+  );
+
+  test('connects to a port of the guest, or reports why it can not', async () => {
+    const { code, stderr } = await headgate.run(['port-forward', '--stdio', name, '81']);
+    // A guest on a network of libvirt refuses the port; without a network there is no address.
+    expect([
+      [1, true],
+      [3, true],
+    ]).toContainEqual([
+      code,
+      /accepts connections at port 81|does not answer at port 81|has leased an address/.test(stderr),
+    ]);
+  });
+
+  test('saves it in a snapshot, and follows a task', async () => {
+    expect((await headgate.run(['snapshot', 'create', name, 'first', '--wait', '--yes'])).code).toBe(0);
+    expect(await headgate.json(['snapshot', 'list', name])).toMatchObject([{ name: 'first', ready: true }]);
+    const [task] = await headgate.json<TaskView[]>(['task', 'list']);
+    expect(await headgate.run(['task', '-f', task!.id])).toMatchObject({ code: 0 });
+    expect(await headgate.run(['task', '-f', 'none'])).toMatchObject({ code: 4 });
+  });
+
+  test('applies a declaration once', async () => {
+    const file = join(headgate.home, 'fleet.yaml');
+    writeFileSync(file, `kind: vm\nnamespace: local\nname: ${name}\ntags: [declared]\n`);
+    expect((await headgate.run(['diff', '-f', file, '--exit-code'])).code).toBe(7);
+    expect((await headgate.run(['apply', '-f', file])).code).toBe(0);
+    expect(await headgate.json(['apply', '-f', file])).toMatchObject([{ status: 'unchanged' }]);
+    expect((await headgate.run(['diff', '-f', file, '--exit-code'])).code).toBe(0);
+  });
+
+  test('stops and deletes it, each after a confirmation', async () => {
+    expect(await headgate.run(['stop', name])).toMatchObject({ code: 3 });
+    expect((await headgate.run(['stop', name, '--yes'])).code).toBe(0);
+    await api.untilVm(name, 'has stopped', (vm) => vm?.status === 'Stopped');
+    expect(await headgate.run(['delete', name])).toMatchObject({ code: 3 });
+    expect((await headgate.run(['snapshot', 'delete', name, 'first', '--yes', '--wait'])).code).toBe(0);
+    expect((await headgate.run(['delete', name, '--yes', '--wait'])).code).toBe(0);
+    await api.untilVm(name, 'is gone', (vm) => vm === undefined);
+    expect(await leftoversOf(name)).toEqual([]);
+    expect((await headgate.run(['get', name])).code).toBe(4);
+  });
+});
