@@ -81,13 +81,8 @@ describeIf(why, 'headgate, the command line, with real guests of npm start -- --
   test('connects to a port of the guest, or reports why it can not', async () => {
     const { code, stderr } = await headgate.run(['port-forward', '--stdio', name, '81']);
     // A guest on a network of libvirt refuses the port; without a network there is no address.
-    expect([
-      [1, true],
-      [3, true],
-    ]).toContainEqual([
-      code,
-      /accepts connections at port 81|does not answer at port 81|has leased an address/.test(stderr),
-    ]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/accepts connections at port 81|does not answer at port 81|has leased an address/);
   });
 
   test('saves it in a snapshot, and follows a task', async () => {
