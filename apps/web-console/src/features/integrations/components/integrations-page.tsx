@@ -11,14 +11,15 @@ import { WebhookList } from './webhook-list.js';
  */
 export function IntegrationsPage() {
   usePageTitle(t`Integrations`);
-  const { data: whoami } = useWhoami();
+  const { data: whoami, isPending } = useWhoami();
   return (
     <div className="hg-page">
       <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
         {t`Integrations`}
       </h1>
       {isAdministrator(whoami) && <TokenList />}
-      <WebhookList />
+      {/* Both begin to load at the same time, so that nothing moves when the tokens appear. */}
+      {!isPending && <WebhookList />}
     </div>
   );
 }
