@@ -500,6 +500,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/backups/targets/{target}/points/{point}/add-disks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attaches disks of a backup to a VM as additional disks, as a task
+         * @description Attaches disks of a backup to a VM as additional disks, as a task. Its other disks stay as they are.
+         */
+        post: operations["DiskRestores.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/backups/targets/{target}/points/{point}/files": {
         parameters: {
             query?: never;
@@ -658,6 +678,26 @@ export interface paths {
          * @description Boots a backup without a network and removes it again, as a task. Stores a signed certificate. The task fails if the backup does not boot.
          */
         post: operations["BackupProofs.prove"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/replace-disks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restores disks in place, as a task: the stopped VM of the backup gets their content, and loses what they have
+         * @description Restores disks in place, as a task: the stopped VM of the backup gets their content, and loses what they have.
+         */
+        post: operations["DiskRestores.replace"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2904,6 +2944,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/vms/{ns}/{name}/ports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the ports of a VM are connected to, and which VM has the name
+         * @description How the ports of a VM are connected to, and which VM has the name.
+         */
+        get: operations["Ports.view"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/vms/{ns}/{name}/ports/{port}": {
         parameters: {
             query?: never;
@@ -4626,7 +4686,7 @@ export interface components {
              * @description The operation that the task carries out.
              * @enum {string}
              */
-            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "backup" | "backup-stopped" | "read-files" | "restore-backup" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
+            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "backup" | "backup-stopped" | "read-files" | "restore-backup" | "replace-disks" | "add-disks" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
             /** @description The ID of the task. */
             task: string;
         };
@@ -7405,6 +7465,13 @@ export interface components {
             /** @description The device code of the program. */
             deviceCode: string;
         };
+        /** @description GET /api/ext/vms/{ns}/{name}/ports */
+        PortsView: {
+            /** @description Whether the end of the input reaches the guest alone. Otherwise the guest does not see it, and the connection ends when the guest has been silent for 10 s after it. */
+            passesEnd: boolean;
+            /** @description The identity of the VM. One that is created later with the same name has another. */
+            uid: string;
+        };
         /** @description POST /api/ext/schedules/preview */
         PreviewScheduleDto: {
             /** @description The number of times; 5 by default. */
@@ -7689,6 +7756,13 @@ export interface components {
              * @example web-1
              */
             namespace?: string;
+        };
+        /** @description POST /api/ext/backups/targets/{target}/points/{point}/replace-disks and …/add-disks */
+        RestoreDisksDto: {
+            /** @description The disks of the backup by their names, such as `vda`. Default: all. */
+            disks?: string[];
+            /** @description The VM that gets the disks, as a ref such as `vm/lab/default/web`. */
+            ref: string;
         };
         /** @description A role of a user or a group. */
         RoleAssignmentView: {
@@ -8195,7 +8269,7 @@ export interface components {
              * @description The kind of work.
              * @enum {string}
              */
-            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "prove-backup" | "check-backups" | "clean-backups" | "prove-backups";
+            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "restore-disks" | "prove-backup" | "check-backups" | "clean-backups" | "prove-backups";
             /** @description Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
             log: string;
             /** @description The instances of a bulk task, in one task only, not in the list. */
@@ -10031,6 +10105,70 @@ export interface operations {
             };
         };
     };
+    "DiskRestores.add": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreDisksDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Accepted; continues as a task. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedView"];
+                };
+            };
+        };
+    };
     "PointFiles.open": {
         parameters: {
             query?: {
@@ -10454,6 +10592,70 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ProveBackupDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Accepted; continues as a task. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedView"];
+                };
+            };
+        };
+    };
+    "DiskRestores.replace": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreDisksDto"];
             };
         };
         responses: {
@@ -16812,6 +17014,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HardwareStatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Ports.view": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortsView"];
                 };
             };
         };
