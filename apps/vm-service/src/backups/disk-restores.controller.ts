@@ -14,7 +14,7 @@ const OF_ALL_BACKUPS = { also: { action: 'create' } } as const;
 export class DiskRestoresController {
   constructor(private readonly restoreDisks: RestoreDisks) {}
 
-  // What the disks have now is lost.
+  // The present content of the disks is lost.
   @Needs({ ...refInBody('delete'), kind: 'vm', ...OF_ALL_BACKUPS })
   @Post('replace-disks')
   @Describe(

@@ -96,7 +96,7 @@ export class DiskRestorePlans {
       ...planned.flatMap(({ name, replaced }) =>
         replaced === undefined
           ? []
-          : [`What ${name} of ${ref.name} has now is lost: its volume ${replaced} is removed.`],
+          : [`The present content of ${name} of ${ref.name} is lost: its volume ${replaced} is removed.`],
       ),
       ...(place?.warnings ?? []),
       ...(isReplacement ? await this.sizeWarnings(planned) : []),
@@ -275,5 +275,5 @@ function othersOf({ ref, disks }: DiskRestoreSpec, { description }: EditableDoma
   const restored = new Set(disks.map(({ name }) => name));
   return findCopyableDisks(description)
     .disks.filter(({ target }) => !restored.has(target))
-    .map(({ target }) => `The disk ${target} of ${ref.name} stays as it is, also if it belongs to what is restored.`);
+    .map(({ target }) => `The disk ${target} of ${ref.name} stays as it is, also if the restored disks need it.`);
 }

@@ -110,7 +110,7 @@ export class LibvirtDiskRestore extends DiskRestore {
       return false;
     });
     if (!isExchanged) return;
-    // The VM is complete. What is left over is removed when the service starts the next time.
+    // The VM is complete. Volumes that remain are removed when the service starts the next time.
     await merger
       .clean(target.uid, SILENT_REPORT)
       .catch((error: unknown) =>
@@ -295,7 +295,7 @@ export class LibvirtDiskRestore extends DiskRestore {
 const settled = (volumes: readonly OwnedVolume[], id: string): OwnedVolume[] =>
   volumes.map(({ pending, ...volume }) => (pending === undefined || pending === id ? volume : { ...volume, pending }));
 
-/** What the disks used before is a layer that nothing needs, and is removed as such. */
+/** The former volumes are layers that nothing needs, and are removed as such. */
 function withRestored({ pending: _done, ...metadata }: InstanceMetadata, change: PendingChange): InstanceMetadata {
   const volumes = settled(metadata.volumes, change.operation ?? '');
   const variables =

@@ -68,7 +68,7 @@ export function diskRestoreContract(
       buffer(await source().open(ref, disk, never));
     const padded = (bytes: Buffer): Buffer => Buffer.concat([bytes, Buffer.alloc(NEW_BYTES)]).subarray(0, NEW_BYTES);
 
-    inTime('plans what is lost, and changes nothing', async () => {
+    inTime('plans the loss of the present content, and changes nothing', async () => {
       const vm = await createdVm(harness, recorder);
       const before = await contentOf(vm);
       const plan = await restore.plan(specOf(vm));

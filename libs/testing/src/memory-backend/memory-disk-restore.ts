@@ -54,7 +54,7 @@ export class MemoryDiskRestore extends DiskRestore {
       for (const { name } of disks) {
         if (!present.has(name))
           refuse('DEVICE_NOT_FOUND', `${ref.name} has no disk ${name}.`, 'Restore it as an additional disk.');
-        else warnings.push(`What ${name} has now is lost.`);
+        else warnings.push(`The present content of ${name} is lost.`);
       }
     return { ...buildPlan([{ name: mode, detail: ref.name }], { refusals, warnings }), firmwareVariables: true };
   }

@@ -61,7 +61,7 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
     <PlanPanel
       title={t`Restore ${original}`}
       isDanger={isInPlace}
-      confirmation={isInPlace ? { text: original, reason: t`What its disks have now is lost.` } : undefined}
+      confirmation={isInPlace ? { text: original, reason: t`The present content of its disks is lost.` } : undefined}
       label={t`Restore`}
       failure={t`Couldn't restore ${original}`}
       choice={JSON.stringify(way === 'new' ? request : { way, ...body })}
