@@ -55,7 +55,7 @@ export class FileListQuery extends FileQuery {
 
 /** A part of a disk with a file system of its own, or one that can't be read. */
 export class FileVolumeView {
-  /** Its number, which the other routes take. */
+  /** The number of the volume, which the other routes take. */
   @IsInt() @Min(0) @Max(MAX_VOLUME) number!: number;
   /** The name of its disk. */
   @IsString() disk!: string;
@@ -91,7 +91,7 @@ export class FileEntryView {
   @IsInt() @Min(0) sizeBytes!: number;
   /** The time of the last change, in ISO 8601. Absent if it is no date. */
   @Optional() @IsISO8601() modifiedAt?: string;
-  /** The permissions as a number, such as 420 for rw-r--r--. File systems of Windows have none. */
+  /** The number of its permissions, such as 420 for rw-r--r--. File systems of Windows have none. */
   @IsInt() @Min(0) @Max(0o7777) mode!: number;
   /** Where a link points. Links are not followed. */
   @Optional() @IsString() target?: string;

@@ -5695,7 +5695,7 @@ export interface components {
              * @enum {string}
              */
             kind: "file" | "folder" | "link" | "other" | "unreadable";
-            /** @description The permissions as a number, such as 420 for rw-r--r--. File systems of Windows have none. */
+            /** @description The number of its permissions, such as 420 for rw-r--r--. File systems of Windows have none. */
             mode: number;
             /**
              * Format: date-time
@@ -5737,7 +5737,7 @@ export interface components {
             label: string;
             /** @description The partition or the logical volume. */
             name: string;
-            /** @description Its number, which the other routes take. */
+            /** @description The number of the volume, which the other routes take. */
             number: number;
             /** @description One sentence: why its files can't be read. */
             problem?: string;

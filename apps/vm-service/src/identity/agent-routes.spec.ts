@@ -19,6 +19,7 @@ const fill = (path: string): string =>
     .replace(':ns', 'default')
     .replace(':name', path.includes('/cts/') ? 'box' : 'db')
     .replace(':action', 'stop')
+    .replace(':port', '22')
     .replace(/:\w+/g, 'aaaaaaaaaa');
 
 describe('a token with a leash for every action', () => {
