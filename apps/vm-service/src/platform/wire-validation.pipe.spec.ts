@@ -58,7 +58,7 @@ describe('a query', () => {
       await expect(read(InstancePath, {})).rejects.toMatchObject({ code: 'INVALID_NAME' });
   });
 
-  test('is validated after one without parameters, and loses what is unknown', async () => {
+  test('is validated after one without parameters, and loses unknown ones', async () => {
     await read(ListQuery, {});
     await expect(read(ListQuery, { sort: 'colors' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     expect(await read(ListQuery, { q: 'web', color: 'red' })).toEqual(Object.assign(new ListQuery(), { q: 'web' }));

@@ -145,7 +145,7 @@ describe('A hostile guest that reads files', () => {
     expect((await once(body, 'readable')) && (body.read() as Buffer).toString()).toBe('one');
     body.destroy();
     const next = ask();
-    // Under way before the guest has read that nobody wants it.
+    // Under way before the guest has read that it was canceled.
     guest.write(frame('D', id, 'two'));
     expect(await question()).toEqual({ type: 'C', id });
     guest.write(frame('E', id));
