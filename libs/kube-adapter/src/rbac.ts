@@ -22,6 +22,7 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
       'servicesessions',
       'serviceloginaccounts',
       'servicedevicelogins',
+      'serviceusergroups',
       'servicesources',
       'servicesshkeys',
       'serviceviews',

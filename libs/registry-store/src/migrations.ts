@@ -202,4 +202,5 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE device_login (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
    ALTER TABLE api_token ADD COLUMN device INTEGER`,
   'ALTER TABLE webhook_event ADD COLUMN about TEXT',
+  'CREATE TABLE user_groups (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID',
 ];

@@ -2,9 +2,11 @@ import {
   AccountStore,
   DeviceLoginStore,
   LoginSessionStore,
+  UserGroupsStore,
   type Account,
   type DeviceLogin,
   type LoginSession,
+  type UserGroups,
 } from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
@@ -12,7 +14,7 @@ import type { RegistryDatabase } from './registry-database.js';
 class JsonTable<T> {
   constructor(
     private readonly database: RegistryDatabase,
-    private readonly table: 'account' | 'login_session' | 'device_login',
+    private readonly table: 'account' | 'login_session' | 'device_login' | 'user_groups',
     private readonly keyOf: (object: T) => string,
   ) {}
 
@@ -133,5 +135,35 @@ export class SqliteDeviceLoginStore extends DeviceLoginStore {
 
   override async delete(id: string): Promise<boolean> {
     return this.table.delete(id);
+  }
+}
+
+/** UserGroupsStore over the registry. */
+export class SqliteUserGroupsStore extends UserGroupsStore {
+  private readonly table: JsonTable<UserGroups>;
+
+  constructor(database: RegistryDatabase) {
+    super();
+    this.table = new JsonTable(database, 'user_groups', ({ login }) => login);
+  }
+
+  override get(login: string): UserGroups | undefined {
+    return this.table.get(login);
+  }
+
+  override all(): readonly UserGroups[] {
+    return this.table.all();
+  }
+
+  override async put(groups: UserGroups): Promise<void> {
+    this.table.put(groups);
+  }
+
+  override async change(login: string, change: (stored: UserGroups) => UserGroups | undefined) {
+    return this.table.change(login, change);
+  }
+
+  override async delete(login: string): Promise<boolean> {
+    return this.table.delete(login);
   }
 }

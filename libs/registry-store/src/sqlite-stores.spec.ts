@@ -7,6 +7,7 @@ import {
   folderStoreContract,
   deviceLoginStoreContract,
   loginSessionStoreContract,
+  userGroupsStoreContract,
   replyStoreContract,
   roleStoreContract,
   shutdownTimesContract,
@@ -23,7 +24,12 @@ import {
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
-import { SqliteAccountStore, SqliteDeviceLoginStore, SqliteLoginSessionStore } from './sqlite-login-stores.js';
+import {
+  SqliteAccountStore,
+  SqliteDeviceLoginStore,
+  SqliteLoginSessionStore,
+  SqliteUserGroupsStore,
+} from './sqlite-login-stores.js';
 import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteRoleStore } from './sqlite-role-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
@@ -62,6 +68,7 @@ scheduledSnapshotStoreContract('SQLite', () => openHarness((database) => new Sql
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
 deviceLoginStoreContract('SQLite', () => openHarness((database) => new SqliteDeviceLoginStore(database)));
+userGroupsStoreContract('SQLite', () => openHarness((database) => new SqliteUserGroupsStore(database)));
 loginSessionStoreContract('SQLite', () => openHarness((database) => new SqliteLoginSessionStore(database)));
 accountStoreContract('SQLite', () => openHarness((database) => new SqliteAccountStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));

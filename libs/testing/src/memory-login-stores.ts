@@ -2,9 +2,11 @@ import {
   AccountStore,
   DeviceLoginStore,
   LoginSessionStore,
+  UserGroupsStore,
   type Account,
   type DeviceLogin,
   type LoginSession,
+  type UserGroups,
 } from '@headgate/domain-contracts';
 
 /** Objects in memory, by key. */
@@ -68,4 +70,15 @@ export class MemoryDeviceLoginStore extends DeviceLoginStore {
   override change = (id: string, change: (stored: DeviceLogin) => DeviceLogin | undefined) =>
     this.table.change(id, change);
   override delete = (id: string): Promise<boolean> => this.table.delete(id);
+}
+
+/** UserGroupsStore in memory. */
+export class MemoryUserGroupsStore extends UserGroupsStore {
+  private readonly table = new MemoryTable<UserGroups>(({ login }) => login);
+  override get = (login: string): UserGroups | undefined => this.table.get(login);
+  override all = (): readonly UserGroups[] => this.table.all();
+  override put = (groups: UserGroups): Promise<void> => this.table.put(groups);
+  override change = (login: string, change: (stored: UserGroups) => UserGroups | undefined) =>
+    this.table.change(login, change);
+  override delete = (login: string): Promise<boolean> => this.table.delete(login);
 }

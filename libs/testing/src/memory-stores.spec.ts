@@ -22,8 +22,14 @@ import {
   accountStoreContract,
   deviceLoginStoreContract,
   loginSessionStoreContract,
+  userGroupsStoreContract,
 } from './contracts/login-store.contract.js';
-import { MemoryAccountStore, MemoryDeviceLoginStore, MemoryLoginSessionStore } from './memory-login-stores.js';
+import {
+  MemoryAccountStore,
+  MemoryDeviceLoginStore,
+  MemoryLoginSessionStore,
+  MemoryUserGroupsStore,
+} from './memory-login-stores.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
 import {
@@ -129,6 +135,11 @@ sampleExchangeContract('memory', () => {
 
 deviceLoginStoreContract('memory', () => {
   const store = new MemoryDeviceLoginStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+userGroupsStoreContract('memory', () => {
+  const store = new MemoryUserGroupsStore();
   return { store, reopen: () => store, close: () => undefined };
 });
 

@@ -27,6 +27,7 @@ import {
   ScheduleStore,
   SshKeyStore,
   TaskStore,
+  UserGroupsStore,
   WebhookStore,
   type Log,
 } from '@headgate/domain-contracts';
@@ -53,6 +54,7 @@ import {
   SqliteScheduleStore,
   SqliteSshKeyStore,
   SqliteTaskStore,
+  SqliteUserGroupsStore,
   SqliteWebhookStore,
 } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
@@ -111,6 +113,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     provideStored(AccountStore, 'accounts', SqliteAccountStore),
     provideStored(LoginSessionStore, 'sessions', SqliteLoginSessionStore),
     provideStored(DeviceLoginStore, 'deviceLogins', SqliteDeviceLoginStore),
+    provideStored(UserGroupsStore, 'userGroups', SqliteUserGroupsStore),
     provideStored(ApiTokenStore, 'tokens', SqliteApiTokenStore),
     provideClass(Audit, [AuditLog, Clock]),
     provideStored(FolderStore, 'folders', SqliteFolderStore),
@@ -131,6 +134,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     AccountStore,
     DeviceLoginStore,
     LoginSessionStore,
+    UserGroupsStore,
     Replicas,
     ReplyStore,
     Reservations,

@@ -67,6 +67,16 @@ export interface Account {
   readonly changedAt: string;
 }
 
+/** The groups of a user at their last login, for what acts for them while they are not present. */
+export interface UserGroups {
+  /** In the form in which logins are compared. */
+  readonly login: string;
+  /** As the login provider or the proxy reported them, without repetitions. */
+  readonly groups: readonly string[];
+  /** When they were reported. ISO 8601. */
+  readonly at: string;
+}
+
 /** What a user has decided about the login of a program. */
 export interface DeviceDecision {
   /** Random, so that a repeated write recognizes itself. */
@@ -136,6 +146,9 @@ export abstract class LoginSessionStore extends LoginStore<LoginSession> {}
 
 /** Stores the programs that wait for their login, by the hash of the device code. */
 export abstract class DeviceLoginStore extends LoginStore<DeviceLogin> {}
+
+/** Stores the groups of users by login. */
+export abstract class UserGroupsStore extends LoginStore<UserGroups> {}
 
 /** Stores the accounts of the service by login. */
 export abstract class AccountStore extends LoginStore<Account> {}

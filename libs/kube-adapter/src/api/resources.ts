@@ -84,6 +84,7 @@ export const SERVICE_SOURCES = resource(`${STORE_GROUP}/v1`, 'ServiceSource', 's
 export const SERVICE_SESSIONS = resource(`${STORE_GROUP}/v1`, 'ServiceSession', 'servicesessions');
 export const SERVICE_LOGIN_ACCOUNTS = resource(`${STORE_GROUP}/v1`, 'ServiceLoginAccount', 'serviceloginaccounts');
 export const SERVICE_DEVICE_LOGINS = resource(`${STORE_GROUP}/v1`, 'ServiceDeviceLogin', 'servicedevicelogins');
+export const SERVICE_USER_GROUPS = resource(`${STORE_GROUP}/v1`, 'ServiceUserGroups', 'serviceusergroups');
 export const SERVICE_VIEWS = resource(`${STORE_GROUP}/v1`, 'ServiceView', 'serviceviews');
 export const SERVICE_ROLES = resource(`${STORE_GROUP}/v1`, 'ServiceRole', 'serviceroles');
 export const SERVICE_SCHEDULES = resource(`${STORE_GROUP}/v1`, 'ServiceSchedule', 'serviceschedules');

@@ -9,13 +9,14 @@ import {
   type Schedule,
   type ScheduledSnapshots,
   type SshKey,
+  type UserGroups,
 } from '@headgate/domain-contracts';
 import { ClusterStore, type ClusterStoreOptions } from './cluster-store.js';
 import { KubeFolderStore } from './folders/kube-folder-store.js';
 import { KubeReplicas } from './leases/kube-replicas.js';
 import type { LeaseTimes } from './leases/lease-election.js';
 import { KubeLoginStore } from './login/kube-login-store.js';
-import { ACCOUNTS, DEVICE_LOGINS, SESSIONS } from './login/login-kinds.js';
+import { ACCOUNTS, DEVICE_LOGINS, SESSIONS, USER_GROUPS } from './login/login-kinds.js';
 import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
@@ -51,6 +52,7 @@ export class KubeSharedStore {
   readonly sessions: KubeLoginStore<LoginSession, 'session'>;
   readonly accounts: KubeLoginStore<Account, 'account'>;
   readonly deviceLogins: KubeLoginStore<DeviceLogin, 'deviceLogin'>;
+  readonly userGroups: KubeLoginStore<UserGroups, 'userGroups'>;
   readonly roles: KubeRoleStore;
   readonly sources: KubeSourceStore;
   readonly sshKeys: KubeOwnedStore<SshKey, 'sshKey'>;
@@ -77,6 +79,7 @@ export class KubeSharedStore {
     this.sessions = new KubeLoginStore(store, SESSIONS, this.replicas, log);
     this.accounts = new KubeLoginStore(store, ACCOUNTS, this.replicas, log);
     this.deviceLogins = new KubeLoginStore(store, DEVICE_LOGINS, this.replicas, log);
+    this.userGroups = new KubeLoginStore(store, USER_GROUPS, this.replicas, log);
     this.roles = new KubeRoleStore(store, this.replicas, log);
     this.sources = new KubeSourceStore(store, log);
     this.sshKeys = new KubeOwnedStore(store, SSH_KEYS, log);
@@ -116,7 +119,7 @@ export class KubeSharedStore {
 
   private get watchedParts() {
     const { tasks, tokens, roles, sources, sshKeys, views, webhooks, samples, replies } = this;
-    const logins = [this.sessions, this.accounts, this.deviceLogins];
+    const logins = [this.sessions, this.accounts, this.deviceLogins, this.userGroups];
     const owned = [sshKeys, views, this.schedules, this.scheduledSnapshots, this.messageChannels, this.messageRules];
     return [tasks, tokens, ...logins, roles, sources, ...owned, webhooks, samples, replies];
   }

@@ -6,6 +6,8 @@ import type {
   LoginSession,
   LoginSessionStore,
   LoginStore,
+  UserGroups,
+  UserGroupsStore,
 } from '@headgate/domain-contracts';
 import { untilSeen, type SharedStoreHarness } from './shared-store.js';
 
@@ -86,6 +88,20 @@ export const deviceLoginStoreContract = (adapter: string, open: OpenLoginStore<D
     }),
     deviceKey,
   );
+
+const userGroups = (login: string): UserGroups => ({
+  login,
+  groups: ['Öps', 'a,b', "x'; DROP TABLE user_groups"],
+  at: '2026-01-01T00:00:00.000Z',
+});
+
+/** The rules for every `UserGroupsStore`. */
+export const userGroupsStoreContract = (adapter: string, open: OpenLoginStore<UserGroupsStore>): void =>
+  storeContract(`UserGroupsStore, ${adapter}`, open, userGroups, (one) => ({
+    ...one,
+    groups: [],
+    at: '2026-01-02T00:00:00.000Z',
+  }));
 
 /** The rules for every `LoginSessionStore`. */
 export const loginSessionStoreContract = (adapter: string, open: OpenLoginStore<LoginSessionStore>): void =>

@@ -1,5 +1,10 @@
-import type { Account, DeviceLogin, LoginSession } from '@headgate/domain-contracts';
-import { SERVICE_DEVICE_LOGINS, SERVICE_LOGIN_ACCOUNTS, SERVICE_SESSIONS } from '../../api/resources.js';
+import type { Account, DeviceLogin, LoginSession, UserGroups } from '@headgate/domain-contracts';
+import {
+  SERVICE_DEVICE_LOGINS,
+  SERVICE_LOGIN_ACCOUNTS,
+  SERVICE_SESSIONS,
+  SERVICE_USER_GROUPS,
+} from '../../api/resources.js';
 import type { LoginKind } from './kube-login-store.js';
 
 const areTexts = (...fields: readonly unknown[]): boolean => fields.every((field) => typeof field === 'string');
@@ -48,4 +53,13 @@ export const DEVICE_LOGINS: LoginKind<DeviceLogin, 'deviceLogin'> = {
     typeof days === 'number' &&
     (decision === undefined || (areTexts(decision.id, decision.login) && typeof decision.isApproved === 'boolean')) &&
     areTimes(createdAt, expiresAt),
+};
+
+export const USER_GROUPS: LoginKind<UserGroups, 'userGroups'> = {
+  resource: SERVICE_USER_GROUPS,
+  subject: 'list of groups',
+  prefix: 'user-groups',
+  field: 'userGroups',
+  keyOf: ({ login }) => login,
+  isComplete: ({ login, groups, at }) => areTexts(login, ...(groups ?? [undefined])) && areTimes(at),
 };

@@ -21,6 +21,7 @@ import {
   scheduleStoreContract,
   sshKeyStoreContract,
   taskStoreContract,
+  userGroupsStoreContract,
   webhookStoreContract,
 } from '@headgate/testing';
 import type { KubeSharedStore, KubeSharedStoreOptions } from '../kube-shared-store.js';
@@ -84,6 +85,15 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     return {
       store: (await harness.join()).deviceLogins,
       reopen: async () => (await harness.join()).deviceLogins,
+      close: () => harness.close(),
+    };
+  });
+
+  userGroupsStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).userGroups,
+      reopen: async () => (await harness.join()).userGroups,
       close: () => harness.close(),
     };
   });

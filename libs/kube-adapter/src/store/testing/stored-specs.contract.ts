@@ -1,3 +1,5 @@
+import type { LoginKind } from '../login/kube-login-store.js';
+import type { ACCOUNTS, DEVICE_LOGINS, SESSIONS, USER_GROUPS } from '../login/login-kinds.js';
 import type { OwnedKind } from '../owned/kube-owned-store.js';
 import type {
   MESSAGE_CHANNELS,
@@ -23,6 +25,8 @@ import type { WebhookSpec } from '../webhooks/kube-webhook-store.js';
 type OwnedSpec<Kind> = Kind extends OwnedKind<infer T, infer Field> ? StoredSpec & Readonly<Record<Field, T>> : never;
 type LoginSpec<Kind> = Kind extends LoginKind<infer T, infer Field> ? StoredSpec & Readonly<Record<Field, T>> : never;
 
+type LoginSpec<Kind> = Kind extends LoginKind<infer T, infer Field> ? StoredSpec & Readonly<Record<Field, T>> : never;
+
 /** The spec that the service writes into each of its custom resources, by the plural of the resource. */
 export interface StoredSpecs {
   readonly foldertrees: FolderTreeSpec;
@@ -30,6 +34,10 @@ export interface StoredSpecs {
   readonly servicetasks: TaskSpec;
   readonly servicetaskmembers: TaskMembersObject['spec'];
   readonly servicetokens: StoredSpec & TokenSpec;
+  readonly servicesessions: LoginSpec<typeof SESSIONS>;
+  readonly serviceloginaccounts: LoginSpec<typeof ACCOUNTS>;
+  readonly servicedevicelogins: LoginSpec<typeof DEVICE_LOGINS>;
+  readonly serviceusergroups: LoginSpec<typeof USER_GROUPS>;
   readonly servicesources: StoredSpec & SourceSpec;
   readonly serviceviews: OwnedSpec<typeof SAVED_VIEWS>;
   readonly serviceroles: StoredSpec & RoleSpec;
