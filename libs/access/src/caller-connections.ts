@@ -1,5 +1,6 @@
 import type { Caller } from '@headgate/domain-contracts';
 import type { ApiTokens } from './api-tokens.js';
+import type { KnownGroups } from './known-groups.js';
 import type { Roles } from './roles.js';
 
 /** Closes a connection, with the reason in words. */
@@ -24,9 +25,10 @@ export class CallerConnections {
     private readonly tokens: ApiTokens,
     private readonly sessions: ClosingSessions,
     private readonly roles: Roles,
+    private readonly groups?: Pick<KnownGroups, 'subscribe'>,
   ) {
     // For as long as the process lives.
-    roles.subscribe(() => this.closeChanged());
+    this.subscribe(() => this.closeChanged());
   }
 
   /**
@@ -54,7 +56,8 @@ export class CallerConnections {
 
   /** @param listener called after the rights of anyone may have changed, until the returned function is called */
   subscribe(listener: () => void): () => void {
-    return this.roles.subscribe(listener);
+    const releases = [this.roles.subscribe(listener), this.groups?.subscribe(listener)];
+    return () => releases.forEach((release) => release?.());
   }
 
   private closeChanged(): void {

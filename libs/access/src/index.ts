@@ -9,6 +9,7 @@ export * from './create-device-token.js';
 export * from './create-token.js';
 export * from './explain-access.js';
 export * from './held-role.js';
+export * from './known-groups.js';
 export * from './member-needs.js';
 export * from './need.js';
 export * from './policy.js';

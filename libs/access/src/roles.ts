@@ -28,7 +28,8 @@ export interface RoleEntry {
 /** A user, as far as roles are concerned. */
 export interface RoleHolder {
   readonly login: string;
-  readonly groups?: readonly string[] | undefined;
+  /** A function for a user who is not present, whose groups change meanwhile. It returns the same array until then. */
+  readonly groups?: readonly string[] | (() => readonly string[]) | undefined;
 }
 
 /** The folders and contexts of roles that were assigned while the service ran. */
@@ -86,13 +87,14 @@ export class Roles {
   /** The rights of a user now and later: they change with the roles. A user without a role has none. */
   of({ login, groups = [] }: RoleHolder): RoleGrant {
     // A caller without a login is in no group that anyone vouches for.
-    const subjects: RoleSubject[] = login === '' ? [] : [{ user: login }, ...groups.map((group) => ({ group }))];
-    return this.grantOf(login || 'A caller without a login', subjects);
+    const subjectsIn = (present: readonly string[]): RoleSubject[] =>
+      login === '' ? [] : [{ user: login }, ...present.map((group) => ({ group }))];
+    return this.grantOf(login || 'A caller without a login', groups, subjectsIn);
   }
 
   /** The same for everyone in a group. */
   ofGroup(group: string): RoleGrant {
-    return this.grantOf(`The group ${group}`, [{ group }]);
+    return this.grantOf(`The group ${group}`, [group], () => [{ group }]);
   }
 
   /** The roles by which an API token is limited; undefined if the configuration does not name it. */
@@ -114,11 +116,18 @@ export class Roles {
     return () => void this.listeners.delete(listener);
   }
 
-  private grantOf(label: string, subjects: readonly RoleSubject[]): RoleGrant {
-    const keys = [...new Set(subjects.map(subjectKey))];
+  private grantOf(
+    label: string,
+    groups: NonNullable<RoleHolder['groups']>,
+    subjectsIn: (groups: readonly string[]) => RoleSubject[],
+  ): RoleGrant {
+    let known: { readonly of: readonly string[]; readonly keys: readonly string[] } | undefined;
     return new RoleGrant(label, () => {
+      const present = typeof groups === 'function' ? groups() : groups;
+      // A list of instances decides about each of them.
+      if (known?.of !== present) known = { of: present, keys: [...new Set(subjectsIn(present).map(subjectKey))] };
       const index = this.bySubject();
-      return keys.flatMap((key) => index.get(key) ?? []);
+      return known.keys.flatMap((key) => index.get(key) ?? []);
     });
   }
 

@@ -6,7 +6,18 @@ import {
   type InstanceKind,
   type Role,
 } from '@headgate/domain-contracts';
-import { IsArray, IsBoolean, IsIn, IsInt, IsObject, IsString, Matches, MaxLength, Min } from 'class-validator';
+import {
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsObject,
+  IsString,
+  Matches,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { IsContextName, IsFolderPath, IsInstanceName, Nested, Nullable, Optional } from './fields.js';
 
 const MAX_SUBJECT_LENGTH = 256;
@@ -109,8 +120,20 @@ export class AccessAnswerView {
   @Optional() @IsString() refusal?: string;
 }
 
+/** The groups of a user at their last login. They count for tokens, schedules and webhooks of the user. */
+export class GroupsAsOfView {
+  /** As the login provider or the proxy has reported them. */
+  @IsArray() @IsString({ each: true }) names!: string[];
+  /** When they were reported. */
+  @IsISO8601() at!: string;
+  /** When they end, unless the user logs in before. */
+  @IsISO8601() until!: string;
+}
+
 /** What a user or a group may do. */
 export class AccessView {
+  /** The groups of another user, if any are known. */
+  @Optional() @IsObject() @Nested(() => GroupsAsOfView) groups?: GroupsAsOfView;
   /** The login, unless the question is about a group. */
   @Optional() @IsString() user?: string;
   /** The group of the question. */

@@ -2363,8 +2363,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Ends a session of any user, with its streams and consoles
-         * @description Ends a session of any user, with its streams and consoles.
+         * Ends a session of any user, with its streams and consoles, and forgets the groups of the user
+         * @description Ends a session of any user, with its streams and consoles, and forgets the groups of the user.
          */
         delete: operations["Sessions.end"];
         options?: never;
@@ -4100,6 +4100,8 @@ export interface components {
             answers: components["schemas"]["AccessAnswerView"][];
             /** @description The group of the question. */
             group?: string;
+            /** @description The groups of another user, if any are known. */
+            groups?: components["schemas"]["GroupsAsOfView"];
             /** @description The ref of the instance, `folder/` and a path, or empty for everything. */
             object: string;
             /** @description The login, unless the question is about a group. */
@@ -5893,6 +5895,21 @@ export interface components {
             parent: string | null;
             /** @description The whole path. */
             path: string;
+        };
+        /** @description The groups of a user at their last login. They count for tokens, schedules and webhooks of the user. */
+        GroupsAsOfView: {
+            /**
+             * Format: date-time
+             * @description When they were reported.
+             */
+            at: string;
+            /** @description As the login provider or the proxy has reported them. */
+            names: string[];
+            /**
+             * Format: date-time
+             * @description When they end, unless the user logs in before.
+             */
+            until: string;
         };
         /** @description A NUMA node of the guest. */
         GuestCellDto: {

@@ -1,5 +1,5 @@
-import { Module } from '@nestjs/common';
-import { ApiTokens, CallerConnections, RevokeTokensOf, Roles } from '@headgate/access';
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { ApiTokens, CallerConnections, KnownGroups, RevokeTokensOf, Roles } from '@headgate/access';
 import {
   AccountStore,
   AddedContextStore,
@@ -9,6 +9,8 @@ import {
   DeviceLoginStore,
   LoginSessionStore,
   RoleStore,
+  UserGroupsStore,
+  type Log,
 } from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
 import {
@@ -28,7 +30,7 @@ import { LoginSection } from '../config/login-section.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { provideDeps } from '../platform/provide-deps.js';
-import { SETTINGS } from '../platform/tokens.js';
+import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { KnownUsers } from './known-users.js';
 import { loadLoginKeys } from './load-login-keys.js';
@@ -39,8 +41,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 const REVOKE_TOKENS = Symbol('REVOKE_TOKENS');
 
 const revokeTokens =
-  (tokens: RevokeTokensOf, devices: DeviceLoginStore): AccountsDeps['revokeTokens'] =>
+  (tokens: RevokeTokensOf, devices: DeviceLoginStore, groups: KnownGroups): AccountsDeps['revokeTokens'] =>
   async (login, author) => {
+    await groups.forget(login);
     await dropDeviceLoginsOf(devices, login);
     await tokens.run(login, author);
   };
@@ -57,6 +60,12 @@ const revokeTokens =
       useFactory: ({ roles }: Settings, store: RoleStore, places: ServicePlaces) => new Roles(roles, store, places),
     },
     {
+      provide: KnownGroups,
+      inject: [UserGroupsStore, Clock, SETTINGS, LOGGER],
+      useFactory: (store: UserGroupsStore, clock: Clock, { groupDays }: Settings, log: Log) =>
+        new KnownGroups(store, clock, { days: groupDays, log }),
+    },
+    {
       provide: Sessions,
       inject: [LoginSessionStore, Clock, SETTINGS],
       useFactory: (store: LoginSessionStore, clock: Clock, { login = new LoginSection() }: Settings) =>
@@ -66,7 +75,7 @@ const revokeTokens =
     { provide: LoginKeys, inject: [SETTINGS], useFactory: (settings: Settings) => loadLoginKeys(settings) },
     provideClass(Passwords, []),
     provideDeps(RevokeTokensOf, { tokens: ApiTokens, store: ApiTokenStore, audit: Audit }),
-    { provide: REVOKE_TOKENS, inject: [RevokeTokensOf, DeviceLoginStore], useFactory: revokeTokens },
+    { provide: REVOKE_TOKENS, inject: [RevokeTokensOf, DeviceLoginStore, KnownGroups], useFactory: revokeTokens },
     provideDeps(Accounts, {
       store: AccountStore,
       sessions: Sessions,
@@ -95,12 +104,13 @@ const revokeTokens =
       audit: Audit,
     }),
     provideClass(KnownUsers, [SETTINGS, Accounts]),
-    provideClass(CallerConnections, [ApiTokens, Sessions, Roles]),
+    provideClass(CallerConnections, [ApiTokens, Sessions, Roles, KnownGroups]),
   ],
   exports: [
     ApiTokens,
     LoginKeys,
     CallerConnections,
+    KnownGroups,
     Roles,
     ServicePlaces,
     Sessions,
@@ -110,4 +120,10 @@ const revokeTokens =
     KnownUsers,
   ],
 })
-export class AccessModule {}
+export class AccessModule implements OnApplicationShutdown {
+  constructor(private readonly groups: KnownGroups) {}
+
+  onApplicationShutdown(): void {
+    this.groups.close();
+  }
+}

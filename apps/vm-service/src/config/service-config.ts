@@ -221,6 +221,8 @@ export class ServiceConfig {
   @IsHeaderName() nameHeader = 'Tailscale-User-Name';
   /** A header with the groups of the caller, separated by commas. Absent: groups are not read from requests. */
   @IsOptional() @IsHeaderName() groupsHeader?: string;
+  /** How many days after a user's last login their groups count for their tokens, schedules and webhooks. 0: never. */
+  @IsInt() @Min(0) @Max(90) groupDays = 7;
   /** A catalog file that replaces the built-in one. */
   @IsOptional() @IsString() @IsNotEmpty() catalogFile?: string;
   /** Host and port of a registry that mirrors the container disks of the catalog. */

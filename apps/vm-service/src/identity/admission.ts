@@ -70,7 +70,7 @@ export class Admission extends CallerResolver {
    */
   ofOwner({ login, token }: { readonly login: string; readonly token?: string | undefined }): Caller {
     if (token !== undefined) return this.ofToken(this.deps.tokens.expectUsable(token));
-    return { login, name: '', grant: this.bind(this.deps.identity.rightsOf({ login })) };
+    return { login, name: '', grant: this.bind(this.deps.identity.rightsOfAbsent(login)) };
   }
 
   /**
@@ -91,8 +91,8 @@ export class Admission extends CallerResolver {
   }
 
   private callerOf(token: ApiToken, own: GrantRules): Caller {
-    // The creator may lose rights meanwhile. Their groups are known with their own requests only.
-    const creator = this.deps.identity.rightsOf({ login: token.creator });
+    // The creator may lose rights meanwhile.
+    const creator = this.deps.identity.rightsOfAbsent(token.creator);
     const rules = combineGrants(own, creator, this.deps.roles.ofToken(token.id));
     return { login: token.creator, name: token.name, token: token.id, grant: this.bind(rules) };
   }

@@ -7,7 +7,9 @@ import {
   RoleGrant,
   Roles,
   UserRights,
+  type GroupsAsOf,
   type HeldRole,
+  type KnownGroups,
   type LoginUsers,
   type RoleHolder,
 } from '@headgate/access';
@@ -47,6 +49,7 @@ export class CallerIdentity {
     private readonly trust: LocalTrust,
     roles = new Roles([]),
     users?: LoginUsers,
+    private readonly groups?: Pick<KnownGroups, 'of' | 'find'>,
   ) {
     this.rights = new UserRights(admins, roles, users);
     this.login = login;
@@ -86,6 +89,17 @@ export class CallerIdentity {
   /** The rights of a user, now and later. They are not bound to the instances yet. */
   rightsOf(holder: RoleHolder): LiveRights {
     return this.rights.of(holder);
+  }
+
+  /** Those of a user who is not present, with the groups of their last login. */
+  rightsOfAbsent(login: string): LiveRights {
+    const { groups } = this;
+    return this.rights.of({ login, ...(groups && { groups: () => groups.of(login) }) });
+  }
+
+  /** The groups of a user who is not present; undefined if none count. */
+  groupsOfAbsent(login: string): GroupsAsOf | undefined {
+    return this.groups?.find(login);
   }
 
   whoami({ login, name, groups, token, grant, session }: Caller): WhoamiView {

@@ -1,4 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { KnownGroups } from '@headgate/access';
 import { DomainError } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Admission } from './admission.js';
@@ -14,6 +15,7 @@ export class IdentityGuard implements CanActivate {
     private readonly admission: Admission,
     private readonly trust: LocalTrust,
     private readonly browsers: BrowserSessions,
+    private readonly groups: KnownGroups,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -24,7 +26,11 @@ export class IdentityGuard implements CanActivate {
     if (this.isSignIn(request, http.getResponse<FastifyReply>())) return true;
     await this.browsers.prepare(request.raw);
     try {
-      rememberCaller(request, this.admission.of(request.raw, `${request.method} ${request.routeOptions.url}`));
+      const caller = this.admission.of(request.raw, `${request.method} ${request.routeOptions.url}`);
+      rememberCaller(request, caller);
+      // A proxy identifies the user of each request, so each is a login. A session has recorded them at its start.
+      const { login, groups = [], token, session } = caller;
+      if (token === undefined && session === undefined) await this.groups.note(login, groups);
     } catch (error) {
       if (need?.of !== 'visitor' || !DomainError.is(error, 'LOGIN_REQUIRED')) throw error;
     }

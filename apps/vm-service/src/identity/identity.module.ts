@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ApiTokens, CallerConnections, Roles } from '@headgate/access';
+import { ApiTokens, CallerConnections, KnownGroups, Roles } from '@headgate/access';
 import { FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { Sessions } from '@headgate/login';
@@ -43,7 +43,7 @@ import { WhoamiController } from './whoami.controller.js';
       inject: [SETTINGS, PEER_USERS],
       useFactory: (settings: Settings, peers: PeerUsers) => new LocalTrust(settings, peers),
     },
-    provideClass(CallerIdentity, [SETTINGS, LocalTrust, Roles, KnownUsers]),
+    provideClass(CallerIdentity, [SETTINGS, LocalTrust, Roles, KnownUsers, KnownGroups]),
     provideClass(SecureConnection, [SETTINGS, CallerIdentity]),
     provideClass(BrowserSessions, [SETTINGS, Sessions, SecureConnection]),
     provideDeps(Admission, {

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
-import { everything } from '@headgate/access';
+import { everything, KnownGroups } from '@headgate/access';
 import {
   AccountPath,
   AccountView,
@@ -22,6 +22,7 @@ export class AccountsController {
   constructor(
     private readonly accounts: Accounts,
     private readonly requests: LoginRequests,
+    private readonly groups: KnownGroups,
   ) {}
 
   @Needs(everything('manage', { doing: 'Reading the accounts' }))
@@ -59,7 +60,9 @@ export class AccountsController {
       ...(admin !== undefined && { isAdmin: admin }),
       ...(disabled !== undefined && { isDisabled: disabled }),
     };
-    return present(await this.accounts.update(login, change, caller));
+    const account = await this.accounts.update(login, change, caller);
+    if (account.isDisabled) await this.groups.forget(account.login);
+    return present(account);
   }
 
   @Needs(everything('manage'))

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { KnownGroups } from '@headgate/access';
 import { Audit, DomainError, type Account, type Author, type Caller } from '@headgate/domain-contracts';
 import { Sessions } from '@headgate/login';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -19,6 +20,7 @@ export class LoginRequests {
     private readonly identity: CallerIdentity,
     private readonly sessions: Sessions,
     private readonly audit: Audit,
+    private readonly groups: KnownGroups,
   ) {}
 
   /** @throws DomainError NOT_SUPPORTED without a login; NOT_PERMITTED over a connection that others can read */
@@ -73,7 +75,10 @@ export class LoginRequests {
   ): Promise<void> {
     const { origin } = this.authorOf(request);
     const author = { login: user.login, name: user.name, ...(origin && { origin }) };
-    const work = (): Promise<string> => this.browsers.open(request.raw, user, origin?.address ?? '');
+    const work = async (): Promise<string> => {
+      await this.groups.record(user.login, user.groups);
+      return this.browsers.open(request.raw, user, origin?.address ?? '');
+    };
     const header = await this.audit.of(author, 'log in', `account/${user.login}`, work, () => where);
     void reply.header('set-cookie', header);
   }

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Param } from '@nestjs/common';
-import { everything } from '@headgate/access';
+import { everything, KnownGroups } from '@headgate/access';
 import { EmptyBody, SessionPath, SessionView, StatusView } from '@headgate/api-contracts';
 import { Audit, type Caller } from '@headgate/domain-contracts';
 import { Sessions } from '@headgate/login';
@@ -13,6 +13,7 @@ export class SessionsController {
   constructor(
     private readonly sessions: Sessions,
     private readonly audit: Audit,
+    private readonly groups: KnownGroups,
   ) {}
 
   @Needs(everything('manage', { doing: 'Reading the sessions of all users' }))
@@ -24,14 +25,21 @@ export class SessionsController {
 
   @Needs(everything('manage'))
   @Delete(':id')
-  @Describe('Ends a session of any user, with its streams and consoles.', answer(200, StatusView))
+  @Describe(
+    'Ends a session of any user, with its streams and consoles, and forgets the groups of the user.',
+    answer(200, StatusView),
+  )
   async end(
     @Param() { id }: SessionPath,
     @Body() _body: EmptyBody,
     @CurrentCaller() caller: Caller,
   ): Promise<StatusView> {
     const { login } = this.sessions.expect(id);
-    const work = (): Promise<void> => this.sessions.end(id);
+    // Its tokens and schedules must not keep the rights of groups that the user may have lost.
+    const work = async (): Promise<void> => {
+      await this.sessions.end(id);
+      await this.groups.forget(login);
+    };
     await this.audit.of(caller, 'end session', `session/${id}`, work, () => `of ${login}`);
     return { status: 'ended' };
   }

@@ -6,6 +6,7 @@ import {
   explainAccess,
   type AccessAnswer,
   type AccessObject,
+  type GroupsAsOf,
   type LiveRights,
 } from '@headgate/access';
 import { AccessQueryDto, AccessView, type AccessAnswerView } from '@headgate/api-contracts';
@@ -35,12 +36,13 @@ export class AccessController {
     answer(200, AccessView),
   )
   explain(@Query() query: AccessQueryDto, @CurrentCaller() caller: Caller): AccessView {
-    const { login, group, rights } = this.subjectOf(query, caller);
+    const { login, group, asOf, rights } = this.subjectOf(query, caller);
     const { object, text } = this.objectOf(query, caller);
     const answers = explainAccess(rights, this.identity.rights, login, object);
     return {
       ...(group === undefined ? { user: login } : { group }),
       object: text,
+      ...(asOf && { groups: { names: [...asOf.groups], at: asOf.at, until: asOf.until } }),
       answers: answers.map(presentAnswer),
     };
   }
@@ -49,7 +51,7 @@ export class AccessController {
   private subjectOf(
     { user, group }: AccessQueryDto,
     caller: Caller,
-  ): { login: string; group?: string; rights: LiveRights } {
+  ): { login: string; group?: string; asOf?: GroupsAsOf; rights: LiveRights } {
     const { login, groups, token, grant } = caller;
     if (user !== undefined && group !== undefined)
       throw new DomainError('INVALID_INPUT', 'The query must have either user or group.');
@@ -57,9 +59,10 @@ export class AccessController {
     // A token is not its creator, and its own rights are in its settings.
     if (!isSelf || token !== undefined) expectAllowed(grant, OF_OTHERS);
     if (group !== undefined) return { login: '', group, rights: this.identity.rights.ofGroup(group) };
-    // The groups of a user are known with their request only.
-    const holder = isSelf ? { login, groups } : { login: user ?? '' };
-    return { login: holder.login, rights: this.identity.rights.of(holder) };
+    if (isSelf && token === undefined) return { login, rights: this.identity.rights.of({ login, groups }) };
+    const absent = user ?? login;
+    const asOf = this.identity.groupsOfAbsent(absent);
+    return { login: absent, ...(asOf && { asOf }), rights: this.identity.rightsOfAbsent(absent) };
   }
 
   /** @throws DomainError INVALID_INPUT, INSTANCE_NOT_FOUND for one that the caller may not read */
