@@ -7,6 +7,7 @@ import { usePlannedChange } from '../../../shared/plans/use-planned-change.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ListStates } from '../../../shared/ui/list-states.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import {
@@ -56,7 +57,7 @@ export function WebhookList() {
           }
           onDismiss={() => setTested(undefined)}
         >
-          {tested.reason}
+          {tested.reason !== '' && <ServiceText>{tested.reason}</ServiceText>}
         </Alert>
       )}
       <ListStates
