@@ -21,6 +21,20 @@ export function administrationDialogs({ backupFolder }: DialogData): readonly Co
     plan('/integrations', 'Stop {0}', { 0: LONG_NAME }),
     plan('/integrations', 'Revoke {0}', { 0: LONG_NAME }),
     plan('/integrations', 'Delete {0}', { 0: LONG_NAME }),
+    plan('/integrations', 'Rotate the secret of {0}', { 0: LONG_NAME }),
+    {
+      name: 'the scope of a webhook',
+      path: '/integrations',
+      layer: `form[aria-label*="${LONG_NAME}"]`,
+      steps: [press('Change the scope of {0}', { 0: LONG_NAME })],
+    },
+    {
+      name: 'the test of a webhook',
+      path: '/integrations',
+      layer: '.hg-section > .hg-alert',
+      steps: [press('Test {0}', { 0: LONG_NAME })],
+    },
+    { name: 'the login of a device', path: '/device', layer: 'main', steps: [] },
     {
       name: 'the leash of an agent',
       path: '/integrations',
