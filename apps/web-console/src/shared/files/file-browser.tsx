@@ -30,7 +30,7 @@ export function FileBrowser({ source, session: { session, volumes } }: FileBrows
       <Field label={t`Volume`} id="files-volume">
         <SelectInput id="files-volume" value={String(number)} onChange={(text) => setNumber(Number(text))}>
           {volumes.map((one) => (
-            <option key={one.number} value={one.number}>
+            <option key={one.number} value={one.number} translate="no">
               {[one.disk, one.name, one.fileSystem, one.label, readableBytes(one.sizeBytes)]
                 .filter(Boolean)
                 .join(' · ')}

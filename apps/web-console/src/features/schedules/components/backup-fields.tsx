@@ -34,7 +34,7 @@ export function BackupFields({ form: { target, backupKeep, prove, onlyIfProved }
         >
           <option value="">{t`Choose a target`}</option>
           {targets?.map(({ id, name }) => (
-            <option key={id} value={id}>
+            <option key={id} value={id} translate="no">
               {name}
             </option>
           ))}

@@ -43,7 +43,7 @@ export function BackUpPanel({ vm, targets, options, subject, onClose }: BackUpPa
               onChange={setTarget}
             >
               {targets.map(({ id, name }) => (
-                <option key={id} value={id}>
+                <option key={id} value={id} translate="no">
                   {name}
                 </option>
               ))}

@@ -18,7 +18,12 @@ export function ContextField({ id, contexts, ability, value, onChange }: Context
     <Field label={t`Context`} id={id}>
       <SelectInput id={id} value={value} aria-describedby={helpId(id)} onChange={onChange}>
         {contexts.map((one) => (
-          <option key={one.context} value={one.context} disabled={unavailableReason(one, ability) !== undefined}>
+          <option
+            key={one.context}
+            value={one.context}
+            translate="no"
+            disabled={unavailableReason(one, ability) !== undefined}
+          >
             {one.context}
           </option>
         ))}
