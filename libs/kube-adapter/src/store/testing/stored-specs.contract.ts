@@ -10,8 +10,6 @@ import type {
   SSH_KEYS,
 } from '../owned/owned-kinds.js';
 import type { FolderShardSpec, FolderTreeSpec } from '../folders/folder-objects.js';
-import type { LoginKind } from '../login/kube-login-store.js';
-import type { ACCOUNTS, DEVICE_LOGINS, SESSIONS } from '../login/login-kinds.js';
 import type { ReplySpec } from '../replies/kube-reply-store.js';
 import type { RoleSpec } from '../roles/kube-role-store.js';
 import type { SamplesSpec } from '../samples/kube-sample-exchange.js';
@@ -23,8 +21,6 @@ import type { PartSpec } from '../webhooks/event-log.js';
 import type { WebhookSpec } from '../webhooks/kube-webhook-store.js';
 
 type OwnedSpec<Kind> = Kind extends OwnedKind<infer T, infer Field> ? StoredSpec & Readonly<Record<Field, T>> : never;
-type LoginSpec<Kind> = Kind extends LoginKind<infer T, infer Field> ? StoredSpec & Readonly<Record<Field, T>> : never;
-
 type LoginSpec<Kind> = Kind extends LoginKind<infer T, infer Field> ? StoredSpec & Readonly<Record<Field, T>> : never;
 
 /** The spec that the service writes into each of its custom resources, by the plural of the resource. */
@@ -48,9 +44,6 @@ export interface StoredSpecs {
   readonly servicesshkeys: OwnedSpec<typeof SSH_KEYS>;
   readonly servicewebhooks: StoredSpec & WebhookSpec;
   readonly serviceevents: StoredSpec & PartSpec;
-  readonly servicesessions: LoginSpec<typeof SESSIONS>;
-  readonly serviceloginaccounts: LoginSpec<typeof ACCOUNTS>;
-  readonly servicedevicelogins: LoginSpec<typeof DEVICE_LOGINS>;
   readonly servicesamples: StoredSpec & SamplesSpec;
   readonly servicereplies: StoredSpec & ReplySpec;
 }
