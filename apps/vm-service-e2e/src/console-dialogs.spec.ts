@@ -6,6 +6,7 @@ import { Api } from './api.js';
 import { violations } from './axe.js';
 import { openBrowser, type Browser } from './browser.js';
 import { allDialogs } from './console-dialogs/all.js';
+import { answerBackups } from './console-dialogs/answer-backups.js';
 import { showPath } from './console-dialogs/close-layers.js';
 import { createDialogData, type Send } from './console-dialogs/data.js';
 import { bracketTexts, sayGerman, TEXTS } from './console-dialogs/german.js';
@@ -21,7 +22,7 @@ import { until } from './until.js';
 
 const TIMEOUT_MS = 300_000;
 /** So that one dialog that does not open fails alone. */
-const STEP_MS = 8_000;
+const STEP_MS = 10_000;
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 900 px with a zoom of 200 %. */
 const ZOOMED = { width: 640, height: 450 };
@@ -87,11 +88,13 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the dialogs of t
       return answer.body as never;
     };
     const order = { webhookUrl: `${service.url}/hook`, backupFolder, plugin: 'load-check' };
-    dialogs = allDialogs(await createDialogData(send, until, order));
+    const data = await createDialogData(send, until, order);
+    dialogs = allDialogs(data);
     sentences = await serviceSentences(api);
     browser = await openBrowser(service.url);
     page = browser.page;
     page.setDefaultTimeout(STEP_MS);
+    await answerBackups(page, data.running.ref);
     await bracketTexts(page, await send('GET', TEXTS));
     await page.evaluate(() => localStorage.setItem('headgate.language', '"de"'));
     stage = { page, say: sayGerman() };

@@ -58,6 +58,11 @@ export const fill =
   ({ page }) =>
     page.locator(selector).first().fill(text);
 
+export const select =
+  (selector: string, value: string): Step =>
+  ({ page }) =>
+    page.locator(selector).first().selectOption(value);
+
 export const keys =
   (...pressed: string[]): Step =>
   async ({ page }) => {
