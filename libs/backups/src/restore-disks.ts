@@ -23,7 +23,7 @@ import {
 import { findPoint, findTarget } from './find-target.js';
 import type { Manifest } from './manifest.js';
 import { diskRestoreSpec, type RestoreDisksInput } from './restore-disks-task.js';
-import type { RestoreTaskDeps } from './restore-task.js';
+import type { RestoreTaskDeps } from './fill-task.js';
 import { readManifest } from './restored-vm.js';
 
 export interface RestoreDisksDeps extends RestoreTaskDeps {

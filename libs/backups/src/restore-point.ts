@@ -21,7 +21,8 @@ import {
 } from '@headgate/domain-contracts';
 import { findPoint, findTarget } from './find-target.js';
 import type { Manifest } from './manifest.js';
-import type { RestoreInput, RestoreTaskDeps } from './restore-task.js';
+import type { RestoreTaskDeps } from './fill-task.js';
+import type { RestoreInput } from './restore-task.js';
 import { portableOf, readManifest } from './restored-vm.js';
 
 export interface RestorePointDeps extends RestoreTaskDeps {
