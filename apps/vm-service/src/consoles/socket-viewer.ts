@@ -1,26 +1,18 @@
 import type { ShellViewer } from '@headgate/consoles';
 import type { TerminalSize } from '@headgate/domain-contracts';
 import type { RawData, WebSocket } from 'ws';
+import { BinarySocket } from '../platform/binary-socket.js';
 
 /**
  * The socket of a browser as a viewer of the console broker. Binary frames carry console bytes; a text frame may carry
  * a new window size. Input that arrives before the console is open waits for it.
  */
-export class SocketViewer implements ShellViewer {
+export class SocketViewer extends BinarySocket implements ShellViewer {
   constructor(
-    private readonly socket: WebSocket,
+    socket: WebSocket,
     readonly viewOnly: boolean,
   ) {
-    socket.pause();
-  }
-
-  get buffered(): number {
-    return this.socket.bufferedAmount;
-  }
-
-  send(data: Buffer, left: () => void): void {
-    if (this.socket.readyState !== this.socket.OPEN) return left();
-    this.socket.send(data, { binary: true }, left);
+    super(socket);
   }
 
   onInput(listener: (data: Buffer) => void): void {
@@ -36,25 +28,6 @@ export class SocketViewer implements ShellViewer {
       const size = binary ? undefined : sizeIn(data);
       if (size) listener(size);
     });
-  }
-
-  onClose(listener: () => void): void {
-    if (this.socket.readyState >= this.socket.CLOSING) listener();
-    else this.socket.once('close', listener);
-  }
-
-  pause(): void {
-    this.socket.pause();
-  }
-
-  resume(): void {
-    this.socket.resume();
-  }
-
-  close(code: number, reason: string): void {
-    // The close frame of the other side has to be read.
-    this.resume();
-    this.socket.close(code, reason);
   }
 }
 

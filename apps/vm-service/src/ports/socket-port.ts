@@ -1,5 +1,6 @@
 import { CLOSE_CODES, type PortClient } from '@headgate/consoles';
-import type { RawData, WebSocket } from 'ws';
+import type { RawData } from 'ws';
+import { BinarySocket } from '../platform/binary-socket.js';
 
 /** The text frame after which a side sends no more bytes. */
 const END = '{"end":true}';
@@ -8,21 +9,8 @@ const END = '{"end":true}';
  * The socket of a client of a port. Binary frames carry the bytes of the connection. A WebSocket has no half-close, so
  * a text frame takes its place. Bytes that arrive before the guest has answered wait for it.
  */
-export class SocketPort implements PortClient {
+export class SocketPort extends BinarySocket implements PortClient {
   private readonly ended = new Set<() => void>();
-
-  constructor(private readonly socket: WebSocket) {
-    socket.pause();
-  }
-
-  get buffered(): number {
-    return this.socket.bufferedAmount;
-  }
-
-  send(data: Buffer, sent: () => void): void {
-    if (this.socket.readyState !== this.socket.OPEN) return sent();
-    this.socket.send(data, { binary: true }, sent);
-  }
 
   sendEnd(): void {
     if (this.socket.readyState === this.socket.OPEN) this.socket.send(END);
@@ -38,24 +26,5 @@ export class SocketPort implements PortClient {
 
   onEnd(listener: () => void): void {
     this.ended.add(listener);
-  }
-
-  onClose(listener: () => void): void {
-    if (this.socket.readyState >= this.socket.CLOSING) listener();
-    else this.socket.once('close', listener);
-  }
-
-  pause(): void {
-    this.socket.pause();
-  }
-
-  resume(): void {
-    this.socket.resume();
-  }
-
-  close(code: number, reason: string): void {
-    // The close frame of the other side has to be read.
-    this.resume();
-    this.socket.close(code, reason);
   }
 }
