@@ -1,22 +1,14 @@
 import { buildPlan, formatBytes, type BootRequest, type Plan, type Refusal } from '@headgate/domain-contracts';
-import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
-import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
-import { foreignSessionRefusal, type Users } from '../host/foreign-session.js';
 import type { Host } from '../host/host.js';
-import { qemuUser } from '../storage/qemu-user.js';
 import { planPlatform, type Platform } from '../provisioning/plan-platform.js';
 import type { Refuse } from '../provisioning/plan-source.js';
-import type { StoragePool, VolumeOwner } from '../storage/storage-pool.js';
+import { checkServedDisks, type ServedDisksDeps } from '../storage/served-disks.js';
+import type { VolumeOwner } from '../storage/storage-pool.js';
 import { proofNames, PROOF_SOCKETS } from '../domains/proof-names.js';
 
-export interface ProofPlanDeps {
-  readonly context: string;
-  readonly connection: LibvirtConnection;
-  readonly describeHost: () => Promise<Host>;
+export interface ProofPlanDeps extends ServedDisksDeps {
   readonly profiles: GuestProfiles;
-  readonly pool: StoragePool;
-  readonly users?: Users;
 }
 
 /** A plan, with the facts that were gathered for it. */
@@ -33,8 +25,6 @@ export const MAX_PROOFS = 2;
 /** QEMU needs it besides the memory of the guest. */
 const OVERHEAD_BYTES = 128 * 1024 ** 2;
 const MAX_DISKS = 24;
-/** Longer paths of sockets are refused by the kernel. */
-const MAX_SOCKET_PATH_BYTES = 107;
 
 /** @param running the memory of the guests of proofs, which they may not have touched yet */
 export async function planProof(
@@ -42,31 +32,11 @@ export async function planProof(
   deps: ProofPlanDeps,
   running: readonly number[],
 ): Promise<PlannedProof> {
-  const { connection, context, pool, users } = deps;
-  const refusals: Refusal[] = [];
+  const { context } = deps;
+  const served = await checkServedDisks(deps, `${proofNames(id).folder}/${PROOF_SOCKETS.disks}`);
+  const { host, owner, memoryUsedBytes } = served;
+  const refusals: Refusal[] = [...served.refusals];
   const refuse: Refuse = (code, reason, remedy) => void refusals.push({ code, reason, remedy });
-  const [host, usage, owner, foreign, folder] = await Promise.all([
-    deps.describeHost(),
-    connection.host.usage(),
-    qemuUser(connection),
-    foreignSessionRefusal(connection.uri, users),
-    pool.futurePath(),
-  ]);
-  if (foreign) refusals.push(foreign);
-  if (host.isRemote) refuse('NOT_SUPPORTED', `${context} is another machine.`, 'Run the service on that machine.');
-  const ownUser = users ? users.own() : process.geteuid?.();
-  if (owner !== undefined && ownUser !== 0 && ownUser !== owner.uid)
-    refuse(
-      'NOT_SUPPORTED',
-      `QEMU runs as the user ${owner.uid} on ${context}, who can't read what this service serves.`,
-      'Run the service as root, or use a session of libvirt.',
-    );
-  if (Buffer.byteLength(`${folder}/${proofNames(id).folder}/${PROOF_SOCKETS.disks}`) > MAX_SOCKET_PATH_BYTES)
-    refuse(
-      'NOT_SUPPORTED',
-      `The path of the storage pool ${pool.name} is too long for sockets.`,
-      'Use a shorter path.',
-    );
   if (running.length >= MAX_PROOFS)
     refuse('BUSY', `${context} has ${running.length} proofs of backups already.`, 'Wait until one has ended.');
   if (vm.arch !== '' && vm.arch !== host.arch)
@@ -90,19 +60,12 @@ export async function planProof(
     refuse,
   );
   const promised = running.reduce((sum, bytes) => sum + bytes + OVERHEAD_BYTES, 0);
-  const freeBytes = Math.max(0, host.memoryBytes - usage.memoryUsedBytes - promised);
+  const freeBytes = Math.max(0, host.memoryBytes - memoryUsedBytes - promised);
   if (host.memoryBytes > 0 && vm.memoryBytes + OVERHEAD_BYTES > freeBytes)
     refuse(
       'WRONG_STATE',
       `${context} has ${formatBytes(freeBytes)} of memory free, and the VM needs ${formatBytes(vm.memoryBytes)}.`,
       'Stop a VM there, or prove the backup on another context.',
-    );
-  const space = await pool.space();
-  if (space?.isActive && space.availableBytes < SPACE_WATERMARK_BYTES)
-    refuse(
-      'INSUFFICIENT_STORAGE',
-      `The storage pool ${pool.name} has only ${formatBytes(space.availableBytes)} free.`,
-      `Free some space on the machine: ${formatBytes(SPACE_WATERMARK_BYTES)} must remain free.`,
     );
   const warnings = [
     ...(vm.tpm ? ['The VM gets a new TPM: a disk that is encrypted for the original one does not open.'] : []),
