@@ -1,6 +1,7 @@
 import type { Clock, Schedule, ScheduleStore, Task } from '@headgate/domain-contracts';
 import type { FailedWork } from '@headgate/messages';
 import type { TaskBoard } from '@headgate/tasks';
+import { withMembers } from '../tasks/with-members.js';
 
 /** How many tasks are read when the service starts, or becomes the leader. */
 const MAX_READ = 500;
@@ -9,7 +10,8 @@ const KEPT_MS = 24 * 60 * 60_000;
 
 /** Work that has failed, with what decides who may see it. */
 export interface SeenWork extends FailedWork {
-  readonly task?: Task;
+  /** The instances of the task. */
+  readonly task?: Pick<Task, 'ref' | 'members'>;
   readonly schedule?: Schedule;
 }
 
@@ -18,7 +20,7 @@ export class FailedWorkLog {
   private readonly tasks = new Map<string, SeenWork>();
 
   constructor(
-    private readonly board: Pick<TaskBoard, 'onEnd' | 'recent'>,
+    private readonly board: Pick<TaskBoard, 'onEnd' | 'recent' | 'get'>,
     private readonly schedules: ScheduleStore,
     private readonly clock: Clock,
   ) {}
@@ -54,7 +56,8 @@ export class FailedWorkLog {
       detail: error,
       endedAt: finishedAt,
     } as const;
-    this.tasks.set(work.id, { ...work, ...(isInstance(ref) && { ref }), task });
+    const { members } = withMembers(this.board, task);
+    this.tasks.set(work.id, { ...work, ...(isInstance(ref) && { ref }), task: { ref, ...(members && { members }) } });
     for (const first of this.tasks.keys()) {
       if (this.tasks.size <= MAX_KEPT) break;
       this.tasks.delete(first);

@@ -107,6 +107,10 @@ describe(MESSAGES, () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
+  const untilTaskEnded = async (id: string): Promise<void> => {
+    while ((await edge.send('GET', `/api/tasks/${id}`, undefined, ann)).json.status === 'running')
+      await new Promise((resolve) => setImmediate(resolve));
+  };
   const untilSeen = async (count: number): Promise<void> => {
     for (;;) {
       await look();
@@ -142,6 +146,23 @@ describe(MESSAGES, () => {
     expect(peer.received.length).toBe(1);
     expect(peer.received[0]?.source).toContain('db in lab');
     expect(peer.received[0]?.source).not.toContain('web in lab');
+  });
+
+  test('a rule of a user reports failed bulk tasks of instances that they may read, and no others', async () => {
+    const { id } = await createChannel();
+    await createRule(id, { name: 'Mine', kinds: ['task.failed'] }, vera);
+    for (const name of ['db', 'web']) {
+      // Only a paused VM can be unpaused.
+      edge.lab.engine.put(withStatus(buildVm({ ref: { context: 'lab', name } }), 'Stopped'));
+      const body = { action: 'unpause', refs: [`vm/lab/default/${name}`] };
+      const { json } = await edge.send('POST', '/api/ext/bulk', body, ann);
+      await untilTaskEnded(String(json.task));
+    }
+    await untilSeen(1);
+    await pass(MINUTE_MS);
+    const [sent] = await untilEnded(1, vera);
+    expect(sent).toMatchObject({ status: 'sent', events: 1 });
+    expect(peer.received.length).toBe(1);
   });
 
   test('a rule of a folder is about the instances in it', async () => {

@@ -7,7 +7,7 @@ export const MAX_LISTED_TASKS = 100;
  * Whether a caller may read the instances of a task. The list has bulk tasks without them, so it shows those to no
  * limited caller.
  */
-export function mayReadTask({ grant }: Caller, { ref, members }: Task): boolean {
+export function mayReadTask({ grant }: Caller, { ref, members }: Pick<Task, 'ref' | 'members'>): boolean {
   if (grant.allowsAll('read')) return true;
   const refs = ref === '' ? (members ?? []).map((member) => member.ref) : [ref];
   return refs.length > 0 && refs.every((one) => isVisible(one, (text) => grant.allowsRef('read', text)));

@@ -26,6 +26,7 @@ import { provideDeps } from '../platform/provide-deps.js';
 import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { withMembers } from '../tasks/with-members.js';
 import { Announcements } from './announcements.js';
 import { FleetWebhookRights } from './fleet-webhook-rights.js';
 import { HttpWebhookSender } from './http-webhook-sender.js';
@@ -84,19 +85,9 @@ export class WebhooksModule implements OnApplicationBootstrap, BeforeApplication
     this.dispatcher.start();
     // A creator who may read nothing any more is found without an event.
     this.stopRoles = this.roles.subscribe(() => this.dispatcher.reload());
-    this.tasks.onEnd((task) => this.announcements.taskEnded(this.withMembers(task)));
+    this.tasks.onEnd((task) => this.announcements.taskEnded(withMembers(this.tasks, task)));
     // The first list of a slow context must not delay the start.
     void this.announcements.start();
-  }
-
-  /** The board reports the end of a bulk task without its members. */
-  private withMembers(task: Task): Task {
-    if (!task.bulk) return task;
-    try {
-      return { ...task, members: this.tasks.get(task.id).members ?? [] };
-    } catch {
-      return { ...task, members: [] };
-    }
   }
 
   beforeApplicationShutdown(): void {
