@@ -1,6 +1,6 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Roles } from '@headgate/access';
-import { Audit, Clock, InstanceDirectory, Replicas, WebhookStore, type Task } from '@headgate/domain-contracts';
+import { Audit, Clock, InstanceDirectory, Replicas, WebhookStore } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { EgressPolicy } from '@headgate/downloads';
 import { TaskBoard } from '@headgate/tasks';

@@ -5,6 +5,7 @@ import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockAnswer, MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
 import { PANEL } from '../testing/panel.js';
+import { wholeText } from '../testing/whole-text.js';
 
 describe('the list of VMs, bulk operations', () => {
   let service: MockService;
@@ -78,10 +79,10 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web, other, db], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
-    expect(dialog().getByText('tailvm/db-1: It is already stopped.')).toBeTruthy();
+    expect(dialog().getByText(wholeText('tailvm/db-1: It is already stopped.'))).toBeTruthy();
     await confirm(user, 'Shut down 2 VMs');
     expect(await screen.findByText('1 succeeded, 1 failed, 1 skipped.')).toBeTruthy();
-    expect(dialog().getByText('tailvm/web-2: The guest does not respond.')).toBeTruthy();
+    expect(dialog().getByText(wholeText('tailvm/web-2: The guest does not respond.'))).toBeTruthy();
     await user.click(dialog().getByRole('button', { name: 'Retry 1 failed' }));
     expect(await screen.findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
     expect(ordered()).toEqual([{ action: 'stop', refs: [web.ref, other.ref] }]);
@@ -151,7 +152,7 @@ describe('the list of VMs, bulk operations', () => {
     const item = within(await screen.findByRole('listitem', { name: 'Force stop: 2 instances' }));
     expect(item.getByText('1 succeeded, 1 failed, 0 skipped.')).toBeTruthy();
     await user.click(item.getByRole('button', { name: 'Failures' }));
-    expect(await item.findByText('tailvm/web-2: It is migrating.')).toBeTruthy();
+    expect(await item.findByText(wholeText('tailvm/web-2: It is migrating.'))).toBeTruthy();
     await user.click(item.getByRole('button', { name: 'Retry 1 failed' }));
     expect(service.asked('POST /api/ext/bulk/bulk-1/retry')).toHaveLength(1);
   });
@@ -161,7 +162,7 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web, { ...other, protected: true }], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Delete' }));
-    expect(dialog().getByText('tailvm/web-2: It is protected against deletion.')).toBeTruthy();
+    expect(dialog().getByText(wholeText('tailvm/web-2: It is protected against deletion.'))).toBeTruthy();
     const confirm = dialog().getByRole<HTMLButtonElement>('button', { name: 'Delete 1 VM' });
     expect(confirm.disabled).toBe(true);
     await user.type(await dialog().findByRole('textbox', { name: 'Type 1 to confirm' }), '1');
@@ -207,9 +208,9 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web, other, db], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Restart' }));
-    expect(await dialog().findByText('tailvm/web-2: web-2 is a template. Remove the mark.')).toBeTruthy();
-    expect(dialog().getByText('tailvm/db-1: Only a running VM can be restarted.')).toBeTruthy();
-    expect(dialog().getByText('tailvm/web-1: Its disk is nearly full.')).toBeTruthy();
+    expect(await dialog().findByText(wholeText('tailvm/web-2: web-2 is a template. Remove the mark.'))).toBeTruthy();
+    expect(dialog().getByText(wholeText('tailvm/db-1: Only a running VM can be restarted.'))).toBeTruthy();
+    expect(dialog().getByText(wholeText('tailvm/web-1: Its disk is nearly full.'))).toBeTruthy();
     expect([requests('true'), ordered()]).toEqual([[{ action: 'restart', refs: [web.ref, other.ref] }], []]);
     await confirm(user, 'Restart 1 VM');
     expect(await screen.findByText('1 succeeded, 0 failed, 2 skipped.')).toBeTruthy();
@@ -227,7 +228,7 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Delete' }));
-    expect(await dialog().findByText('tailvm/web-1: Power off web-1. Delete the disk root.')).toBeTruthy();
+    expect(await dialog().findByText(wholeText('tailvm/web-1: Power off web-1. Delete the disk root.'))).toBeTruthy();
     expect(dialog().getByText(/^1 VM could not be checked in time/)).toBeTruthy();
     expect(dialog().getByRole('button', { name: 'Delete 2 VMs' })).toBeTruthy();
   });
@@ -326,7 +327,7 @@ describe('the list of VMs, bulk operations', () => {
     test('takes VMs out of their folders, besides those in none', async () => {
       const opened = await openConsole('/vms', [moved, outside], service);
       await put(opened, 'Take out of the folder');
-      expect(dialog().getByText('tailvm/web-3: It is in no folder.')).toBeTruthy();
+      expect(dialog().getByText(wholeText('tailvm/web-3: It is in no folder.'))).toBeTruthy();
       await run(opened, 'Take 1 VM out of the folder');
       expect(ordered()).toEqual([{ action: 'unfolder', refs: [moved.ref] }]);
       await opened.user.click(dialog().getByRole('button', { name: 'Undo' }));

@@ -2,6 +2,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { wholeText } from '../testing/whole-text.js';
 
 const web = buildVm({ name: 'web-1' });
 const db = buildStoppedVm({ name: 'db-1' });
@@ -60,7 +61,7 @@ describe('a move of several VMs', () => {
     service.on('POST /api/move/preflight', PLAN);
     service.on('POST /api/move', { task: 'bulk-move-1', plan: PLAN });
     const dialog = await openDialog();
-    await within(dialog).findByText('tailvm/db-1: The sound card.');
+    await within(dialog).findByText(wholeText('tailvm/db-1: The sound card.'));
     expect(dialog.textContent).toContain('2 GiB to copy');
     fireEvent.change(within(dialog).getByRole('combobox', { name: /each host/ }), { target: { value: '4' } });
     fireEvent.click(within(dialog).getByRole('switch', { name: /Delete each source/ }));
@@ -93,7 +94,7 @@ describe('a move of several VMs', () => {
     service.on('POST /api/move/preflight', refused);
     service.on('POST /api/move', { task: 'bulk-move-1', plan: refused });
     const dialog = await openDialog();
-    await within(dialog).findByText('tailvm/db-1: It is busy.');
+    await within(dialog).findByText(wholeText('tailvm/db-1: It is busy.'));
     expect(moveButton(dialog).disabled).toBe(true);
     fireEvent.click(within(dialog).getByRole('switch', { name: 'Move the others' }));
     fireEvent.click(moveButton(dialog));

@@ -4,6 +4,7 @@ import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { PANEL } from '../testing/panel.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { wholeText } from '../testing/whole-text.js';
 
 const GIB = 1024 ** 3;
 const NODES = [
@@ -189,6 +190,6 @@ describe('the details of a node', () => {
     await user.click(report.getByRole('button', { name: 'Restart elsewhere (1)' }));
     expect(report.getByText('fits on 2 nodes')).toBeTruthy();
     expect(report.getByText('1 more that you may not see')).toBeTruthy();
-    expect(report.getByText('Of some instances: free hugepages.')).toBeTruthy();
+    expect(report.getByText(wholeText('Of some instances: free hugepages.'))).toBeTruthy();
   });
 });
