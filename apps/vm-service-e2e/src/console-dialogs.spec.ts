@@ -22,7 +22,7 @@ import { until } from './until.js';
 
 const TIMEOUT_MS = 300_000;
 /** So that one dialog that does not open fails alone. */
-const STEP_MS = 10_000;
+const STEP_MS = 25_000;
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 900 px with a zoom of 200 %. */
 const ZOOMED = { width: 640, height: 450 };

@@ -29,7 +29,7 @@ import { TINY_ENTRY } from '../testing/tiny-guest.js';
 
 const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;
-const GUEST_MS = 240_000;
+const GUEST_MS = 480_000;
 const MAX_CHANGES = 40;
 const MIB = 1024 ** 2;
 const RANGE = { skip: 0, limit: 100 };
