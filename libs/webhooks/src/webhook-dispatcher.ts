@@ -53,6 +53,8 @@ export class WebhookDispatcher {
   private term = new AbortController();
   private isClosed = false;
   private readonly unsubscribers: (() => void)[] = [];
+  /** As they were last read: an event must not cost a read of all of them. */
+  private webhooks: readonly Webhook[] = [];
   /** Whether any webhook is for an event type; others are not stored. */
   private wanted = new Set<WebhookEventType>();
   private readonly pending: PendingEvents;
@@ -78,9 +80,9 @@ export class WebhookDispatcher {
 
   /** Reads the webhooks again after they were changed. */
   reload(): void {
-    const webhooks = this.deps.store.all();
-    this.wanted = new Set(webhooks.flatMap((webhook) => this.audience.typesFor(webhook)));
-    this.judged.forgetOthers(webhooks);
+    this.webhooks = this.deps.store.all();
+    this.wanted = new Set(this.webhooks.flatMap((webhook) => this.audience.typesFor(webhook)));
+    this.judged.forgetOthers(this.webhooks);
     this.onReload();
     this.scheduleAll();
   }
@@ -99,7 +101,7 @@ export class WebhookDispatcher {
     if (!this.wants(type)) return;
     const time = this.deps.clock.iso();
     const body = JSON.stringify({ type, timestamp: time, data });
-    const seenBy = this.audience.seenBy(this.deps.store.all(), { type, body, about });
+    const seenBy = this.audience.seenBy(this.webhooks, { type, body, about });
     const event = { type, time, body, about: { ...about, seenBy: seenBy ?? [] } };
     // It may replace one that is wanted, of an instance that has left the view of a webhook since.
     this.pending.add(key, event, seenBy !== undefined);
