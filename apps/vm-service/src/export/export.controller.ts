@@ -15,6 +15,7 @@ import { CurrentCaller } from '../platform/caller.decorator.js';
 import { EdgePolicy } from '../identity/edge-policy.js';
 import { instanceQuery } from '../instances/instance-request.js';
 import { Needs } from '../platform/needs.decorator.js';
+import { clientLeft } from '../platform/client-left.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
 const EXTENSIONS: Readonly<Record<ExportFormat, string>> = { 'raw.gz': 'img.gz', qcow2: 'qcow2' };
@@ -54,9 +55,7 @@ export class ExportController {
       await this.exportDisk.check(exported);
       return void reply.headers(headers).send();
     }
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort(new Error('The client has left.')));
-    const stream = await this.exportDisk.open(exported, gone.signal);
+    const stream = await this.exportDisk.open(exported, clientLeft(reply));
     void reply.headers(headers).send(stream);
   }
 }

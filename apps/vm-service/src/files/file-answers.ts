@@ -3,6 +3,7 @@ import { FileSessionView, type FilePageView, type FileQuery, type FileListQuery 
 import { DownloadFiles, FILE_SESSION_IDLE_MS, type FileDownload, type FileSession } from '@headgate/backups';
 import { bytesOfFile, textOfFile, type Caller } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
+import { clientLeft } from '../platform/client-left.js';
 import { attachment } from './attachment.js';
 
 const DEFAULT_LIMIT = 200;
@@ -28,14 +29,14 @@ export class FileAnswers {
 
   async file(session: FileSession, query: FileQuery, caller: Caller, reply: FastifyReply): Promise<void> {
     const place = placeOf(query);
-    const gone = leaving(reply);
+    const gone = clientLeft(reply);
     const found = await this.download.file(session, place, caller, gone);
     this.send(reply, found, 'application/octet-stream', lastNameOf(place.path, 'file'));
   }
 
   async folder(session: FileSession, query: FileQuery, caller: Caller, reply: FastifyReply): Promise<void> {
     const place = placeOf(query);
-    const gone = leaving(reply);
+    const gone = clientLeft(reply);
     const found = await this.download.folder(session, place, caller, gone);
     const volume = session.files.volumes[place.volume]?.name ?? '';
     this.send(reply, found, 'application/x-tar', `${lastNameOf(place.path, volume)}.tar`);
@@ -65,9 +66,3 @@ const placeOf = ({ volume, path }: Pick<FileQuery, 'volume' | 'path'>): { volume
 };
 
 const lastNameOf = (path: string, otherwise: string): string => path.split('/').at(-1) || otherwise;
-
-function leaving(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort(new Error('The client has left.')));
-  return gone.signal;
-}
