@@ -8,6 +8,7 @@ export * from './files/download-files.js';
 export * from './files/file-sessions.js';
 export * from './files/open-point-files.js';
 export * from './files/open-vm-files.js';
+export type { RestoreTaskDeps } from './fill-task.js';
 export * from './find-target.js';
 export * from './points.js';
 export * from './proof-store.js';

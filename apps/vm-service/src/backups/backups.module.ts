@@ -57,6 +57,7 @@ import { BackupsController } from './backups.controller.js';
 import { DiskRestoresController } from './disk-restores.controller.js';
 import { ProofFiles } from './proof-files.js';
 import { ProofKey } from './proof-key.js';
+import { provideRestore } from './provide-restore.js';
 import { ResticRetention } from './restic-store.js';
 import { ResticStores } from './restic-stores.js';
 
@@ -154,38 +155,8 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
         return new BackUpVm({ directory, backends, targets, task, reservations, audit });
       },
     },
-    {
-      provide: RestorePoint,
-      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner, Reservations, Audit],
-      useFactory: (
-        targets: BackupTargetStore,
-        stores: BackupStores,
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        tasks: TaskRunner,
-        reservations: Reservations,
-        audit: Audit,
-      ) => {
-        const deps = { targets, stores, directory, backends };
-        return new RestorePoint({ ...deps, task: tasks.define(new RestoreTask(deps)), reservations, audit });
-      },
-    },
-    {
-      provide: RestoreDisks,
-      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner, Reservations, Audit],
-      useFactory: (
-        targets: BackupTargetStore,
-        stores: BackupStores,
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        tasks: TaskRunner,
-        reservations: Reservations,
-        audit: Audit,
-      ) => {
-        const deps = { targets, stores, directory, backends };
-        return new RestoreDisks({ ...deps, task: tasks.define(new RestoreDisksTask(deps)), reservations, audit });
-      },
-    },
+    provideRestore(RestorePoint, RestoreTask),
+    provideRestore(RestoreDisks, RestoreDisksTask),
     provideDeps(CleanTask, { ...STORED, retention: Retention, proofs: ProofStore, clock: Clock }),
     {
       provide: CLEAN_TASK,
