@@ -4,6 +4,7 @@ import {
   FolderDirectory,
   formatRef,
   INSTANCE_KINDS,
+  isInstanceRef,
   parseRef,
   type InstanceIdentity,
 } from '@headgate/domain-contracts';
@@ -29,7 +30,7 @@ export class FleetBudgetFacts extends BudgetFacts {
     for (let before: number | undefined; ;) {
       const page = this.journal.find({ ...query, ...(before !== undefined && { before }) });
       for (const { kind, ref, time } of page)
-        if (kind === 'action' && /^(vm|ct)\//.test(ref)) found.push({ ref, at: Date.parse(time) });
+        if (kind === 'action' && isInstanceRef(ref)) found.push({ ref, at: Date.parse(time) });
       before = page.at(-1)?.number;
       if (page.length < PAGE) return found;
     }

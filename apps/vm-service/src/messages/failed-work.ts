@@ -1,4 +1,4 @@
-import type { Clock, Schedule, ScheduleStore, Task } from '@headgate/domain-contracts';
+import { isInstanceRef, type Clock, type Schedule, type ScheduleStore, type Task } from '@headgate/domain-contracts';
 import type { FailedWork } from '@headgate/messages';
 import type { TaskBoard } from '@headgate/tasks';
 import { withMembers } from '../tasks/with-members.js';
@@ -57,7 +57,11 @@ export class FailedWorkLog {
       endedAt: finishedAt,
     } as const;
     const { members } = withMembers(this.board, task);
-    this.tasks.set(work.id, { ...work, ...(isInstance(ref) && { ref }), task: { ref, ...(members && { members }) } });
+    this.tasks.set(work.id, {
+      ...work,
+      ...(isInstanceRef(ref) && { ref }),
+      task: { ref, ...(members && { members }) },
+    });
     for (const first of this.tasks.keys()) {
       if (this.tasks.size <= MAX_KEPT) break;
       this.tasks.delete(first);
@@ -65,8 +69,6 @@ export class FailedWorkLog {
     return true;
   }
 }
-
-export const isInstance = (ref: string): boolean => /^(vm|ct)\//.test(ref);
 
 function runsOf(schedule: Schedule): SeenWork[] {
   return schedule.runs.flatMap(({ id, status, planned, endedAt, recordedAt, reason = '' }): SeenWork[] => {

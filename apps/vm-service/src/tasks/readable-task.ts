@@ -1,4 +1,4 @@
-import { DomainError, type Caller, type Task } from '@headgate/domain-contracts';
+import { DomainError, isInstanceRef, type Caller, type Task } from '@headgate/domain-contracts';
 
 /** The most tasks in the list. */
 export const MAX_LISTED_TASKS = 100;
@@ -20,4 +20,4 @@ export function expectReadable(caller: Caller, task: Task): Task {
 }
 
 /** A task may also be about an image, whose ref is none of an instance. */
-const isVisible = (ref: string, allows: (ref: string) => boolean): boolean => /^(vm|ct)\//.test(ref) && allows(ref);
+const isVisible = (ref: string, allows: (ref: string) => boolean): boolean => isInstanceRef(ref) && allows(ref);

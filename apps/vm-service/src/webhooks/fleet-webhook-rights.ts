@@ -1,4 +1,5 @@
 import {
+  isInstanceRef,
   parseRef,
   type AccessScope,
   type AccessSubject,
@@ -9,8 +10,6 @@ import { matchesScope } from '@headgate/fleet';
 import { WebhookRights } from '@headgate/webhooks';
 import type { Admission } from '../identity/admission.js';
 import type { InstanceAccess } from '../identity/instance-access.js';
-
-const INSTANCE_REF = /^(vm|ct)\//;
 
 /** The rights of the creators of webhooks, and the instances of the fleet. */
 export class FleetWebhookRights extends WebhookRights {
@@ -28,7 +27,7 @@ export class FleetWebhookRights extends WebhookRights {
 
   override find(ref: string): AccessSubject | undefined {
     // A task may also be about an image.
-    const instance = INSTANCE_REF.test(ref) ? this.directory.get(parseRef(ref)) : undefined;
+    const instance = isInstanceRef(ref) ? this.directory.get(parseRef(ref)) : undefined;
     return instance && this.instances.subjectOf(instance);
   }
 

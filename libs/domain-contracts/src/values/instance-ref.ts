@@ -18,6 +18,9 @@ export interface InstanceRef {
 export const formatRef = ({ kind, context, namespace, name }: InstanceRef): string =>
   [kind, context, namespace, name].map(encodeURIComponent).join('/');
 
+/** Whether a text that names an object, such as that of a task, names an instance. */
+export const isInstanceRef = (text: string): boolean => text.startsWith('vm/') || text.startsWith('ct/');
+
 /** @throws DomainError INVALID_REF */
 export function parseRef(text: string): InstanceRef {
   const parts = text.split('/').map(decode);
