@@ -5,6 +5,7 @@ import {
   DomainError,
   formatBytes,
   throwFirstRefusal,
+  REHEARSAL_ID,
   type Audit,
   type Backend,
   type BackupTarget,
@@ -40,9 +41,6 @@ interface Prepared {
   /** Absent if it is damaged: then the certificate says so. */
   readonly manifest?: Manifest;
 }
-
-/** A plan never becomes real, so any ID will do. */
-const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Boots a point in isolation, and stores a certificate, as a task. @returns the ID of the task */
 export class ProvePoint extends Change<[request: ProveRequest], string, Prepared> {

@@ -6,6 +6,7 @@ import {
   formatRef,
   throwFirstRefusal,
   UnavailableAbility,
+  REHEARSAL_ID,
   type Audit,
   type Backend,
   type BackupTarget,
@@ -51,8 +52,6 @@ interface Prepared {
   readonly disks: readonly string[];
   readonly work: Work;
 }
-
-const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Restores disks of a point in a VM that exists, as a task. @returns the ID of the task */
 export class RestoreDisks extends Change<[request: RestoreDisksRequest], string, Prepared> {

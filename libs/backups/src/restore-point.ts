@@ -6,6 +6,7 @@ import {
   formatRef,
   throwFirstRefusal,
   UnavailableAbility,
+  REHEARSAL_ID,
   type Audit,
   type Backend,
   type BackupTarget,
@@ -48,9 +49,6 @@ interface Prepared {
   readonly backend: Backend;
   readonly work: Work;
 }
-
-/** A plan never becomes real, so any ID will do. */
-const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Restores a point as a new VM, as a task. @returns the ID of the task */
 export class RestorePoint extends Change<[request: RestoreRequest], string, Prepared> {

@@ -2,6 +2,7 @@ import {
   Change,
   DomainError,
   throwFirstRefusal,
+  REHEARSAL_ID,
   type Audit,
   type Backend,
   type BackendDirectory,
@@ -42,9 +43,6 @@ interface Prepared {
   readonly point: BackupPoint;
   readonly manifest: Manifest;
 }
-
-/** A plan never becomes real, so any ID will do. */
-const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
 export const pointScope = (target: string, point: string): string => `backup/${target}/${point}`;
 

@@ -9,6 +9,7 @@ import {
   throwFirstRefusal,
   withAbility,
   workOn,
+  REHEARSAL_ID,
   type Audit,
   type Caller,
   type DiskFiles,
@@ -38,7 +39,6 @@ interface Prepared {
   readonly snapshot?: string;
 }
 
-const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 /** No checkpoint is kept, so that no series has one of this name. */
 const SERIES = 'files';
 

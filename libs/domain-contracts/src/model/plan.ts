@@ -49,3 +49,6 @@ export function throwFirstRefusal({ refusals }: Pick<Plan, 'refusals'>): void {
   const [first] = refusals;
   if (first) throw new DomainError(first.code, first.reason, { details: { refusals } });
 }
+
+/** The ID in a plan of something that gets a new one when it is carried out. A plan never becomes real. */
+export const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';

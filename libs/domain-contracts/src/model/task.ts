@@ -145,6 +145,14 @@ export interface TaskReporter {
   readonly signal: AbortSignal;
 }
 
+/** For work whose progress has no reader, and which can't be canceled. */
+export const SILENT_REPORTER: TaskReporter = {
+  step: () => undefined,
+  log: () => undefined,
+  progress: () => undefined,
+  signal: new AbortController().signal,
+};
+
 /**
  * How long work may make no progress. Bytes, fractions, new lines of the log and other subjects of `waitsFor` are
  * progress.

@@ -6,13 +6,13 @@ import {
   DomainError,
   hashesOf,
   messageOf,
+  SILENT_REPORTER,
   throwFirstRefusal,
   type DiskRestorePlan,
   type DiskRestoreSpec,
   type DiskRestoreState,
   type DiskRestoreTarget,
   type DiskWriter,
-  type TaskReporter,
 } from '@headgate/domain-contracts';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata, OwnedVolume } from '../domain-xml/instance-metadata.js';
@@ -112,7 +112,7 @@ export class LibvirtDiskRestore extends DiskRestore {
     if (!isExchanged) return;
     // The VM is complete. Volumes that remain are removed when the service starts the next time.
     await merger
-      .clean(target.uid, SILENT_REPORT)
+      .clean(target.uid, SILENT_REPORTER)
       .catch((error: unknown) =>
         log.warn({ domain: target.ref.name, reason: messageOf(error) }, 'replaced volumes could not be removed'),
       );
@@ -307,10 +307,3 @@ function withRestored({ pending: _done, ...metadata }: InstanceMetadata, change:
     volumes: withRole(volumes, new Set([...change.disks.map(({ replaced }) => replaced), ...variables]), 'layer'),
   };
 }
-
-const SILENT_REPORT: TaskReporter = {
-  step: () => undefined,
-  log: () => undefined,
-  progress: () => undefined,
-  signal: new AbortController().signal,
-};

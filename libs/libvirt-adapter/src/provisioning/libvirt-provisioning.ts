@@ -4,12 +4,12 @@ import {
   InstanceProvisioning,
   messageOf,
   buildPlan,
+  SILENT_REPORTER,
   type Creation,
   type CreationState,
   type InstanceRef,
   type Plan,
   type Refusal,
-  type TaskReporter,
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
@@ -58,7 +58,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     const warnings = network === undefined ? { warnings: [NO_NETWORK_CARD] } : {};
     if (await this.needsTask(spec))
       return { remaining: (report) => this.creator.fill(draft, report, 'keep'), ...warnings };
-    await this.creator.fill(draft, SILENT_REPORT, 'remove');
+    await this.creator.fill(draft, SILENT_REPORTER, 'remove');
     return warnings;
   }
 
@@ -172,13 +172,6 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     );
   }
 }
-
-const SILENT_REPORT: TaskReporter = {
-  step: () => undefined,
-  log: () => undefined,
-  progress: () => undefined,
-  signal: new AbortController().signal,
-};
 
 /**
  * libvirt and QEMU round memory when a VM starts, which would look like a pending change, and disks consist of sectors.

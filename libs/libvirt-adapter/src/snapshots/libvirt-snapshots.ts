@@ -3,6 +3,7 @@ import {
   InstanceSnapshots,
   messageOf,
   throwFirstRefusal,
+  SILENT_REPORTER,
   type AcceptedSnapshotWork,
   type BackgroundWork,
   type InstanceRef,
@@ -76,7 +77,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         }),
       );
     if (request.memory !== true) {
-      await work(SILENT_REPORT);
+      await work(SILENT_REPORTER);
       return {};
     }
     // Saving the memory takes minutes, so that it is a task.
@@ -164,7 +165,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const before = (await this.stateOf(ref, operation)).state;
     if (kind === 'delete' || before !== 'running') return;
     const id = await this.deps.finder.find(ref);
-    await this.settleInterrupted(id, SILENT_REPORT);
+    await this.settleInterrupted(id, SILENT_REPORTER);
     if ((await this.stateOf(ref, operation)).state === 'absent') return;
     if (kind === 'restore')
       throw new DomainError(
@@ -172,7 +173,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         `The disks of ${id.name} were replaced already: it has the content of ${snapshot}.`,
       );
     const { remaining } = await this.delete(ref, snapshot);
-    await remaining?.(SILENT_REPORT);
+    await remaining?.(SILENT_REPORTER);
   }
 
   /** Completes or undoes the change of an earlier process, unless the recovery of this one does. */
@@ -205,7 +206,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       .run(() =>
         this.deps.holds.run({ uuid, name }, async () => {
           await this.deps.lock.run(uuid, () => this.settle(uuid, 'interrupted'));
-          await this.deps.merger.clean(uuid, SILENT_REPORT);
+          await this.deps.merger.clean(uuid, SILENT_REPORTER);
         }),
       )
       .catch((error: unknown) =>
@@ -370,7 +371,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   private async settle(
     uuid: string,
     cause: 'completed' | 'failed' | 'interrupted',
-    report: TaskReporter = SILENT_REPORT,
+    report: TaskReporter = SILENT_REPORTER,
   ): Promise<void> {
     const { connection, clock, editor, pool, log, merger } = this.deps;
     const before = (await editor.read(uuid)).description.metadata.pending;
@@ -534,10 +535,3 @@ const presentMedia = (saved: DomainDescription, present: DomainDescription): Map
       .filter(({ device }) => device === 'cdrom' || device === 'floppy')
       .map(({ target }) => [target, present.disks.find((disk) => disk.target === target)?.path]),
   );
-
-const SILENT_REPORT: TaskReporter = {
-  step: () => undefined,
-  log: () => undefined,
-  progress: () => undefined,
-  signal: new AbortController().signal,
-};

@@ -1,6 +1,7 @@
 import {
   formatBytes,
   UnavailableAbility,
+  REHEARSAL_ID,
   type BackendDirectory,
   type Container,
   type ContainerReading,
@@ -12,7 +13,6 @@ import {
 import type { ChosenDestination } from './choose-destination.js';
 import type { Concerns } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
-import { REHEARSAL_ID } from './plan-receiver.js';
 
 export interface ContainerPlan {
   readonly steps: readonly PlanStep[];

@@ -1,10 +1,13 @@
-import { matchesNameRule, UnavailableAbility, type PortableVm, type ResourceMapping } from '@headgate/domain-contracts';
+import {
+  REHEARSAL_ID,
+  matchesNameRule,
+  UnavailableAbility,
+  type PortableVm,
+  type ResourceMapping,
+} from '@headgate/domain-contracts';
 import type { ChosenDestination } from './choose-destination.js';
 import { receivingProblem } from './list-destinations.js';
 import type { Concerns } from './move-plan.js';
-
-/** A plan never becomes real, so any ID will do. */
-export const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
 /** Whether the destination can receive instances of that kind, and one of that name. */
 export async function checkReceiver({ backend, ref }: ChosenDestination, concerns: Concerns): Promise<void> {
