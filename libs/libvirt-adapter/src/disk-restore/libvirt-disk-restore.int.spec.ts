@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Backend, DiskRestore, DiskRestoreSpec, VirtualMachine } from '@headgate/domain-contracts';
@@ -156,6 +157,34 @@ describeWithLibvirt(`Restored disks on libvirt${missing === undefined ? '' : `: 
       const after = await contentOf(vm);
       expect(after.length).toBe(before.length);
       expect(isNew(after)).toBe(false);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a guest that was started in the last moment keeps its disks, also for its next start',
+    async () => {
+      const vm = await createVm();
+      const spec = specOf(vm);
+      await restore.begin(spec);
+      await fill(spec);
+      await virsh('start', vm.ref.name);
+      // A service that was killed between the definition with the new disks and the one that takes it back.
+      const definition = await virsh('dumpxml', '--inactive', vm.ref.name);
+      const [former = ''] = /[^/']+\.qcow2(?=')/.exec(definition) ?? [];
+      const added = (await diskVolumes()).find((name) => name.includes(`-${spec.id.slice(0, 8)}-`)) ?? '';
+      const file = join(libvirt.sharedDir, 'switched.xml');
+      await writeFile(file, definition.replaceAll(`/${former}'`, `/${added}'`));
+      await virsh('define', file);
+      expect(await virsh('dumpxml', '--inactive', vm.ref.name)).toContain(`/${added}'`);
+      await restart();
+      expect(await restore.state(spec)).toBe('partial');
+      await restore.discard(spec);
+      const next = await virsh('dumpxml', '--inactive', vm.ref.name);
+      expect(next).toContain(`/${former}'`);
+      expect(next).not.toContain(added);
+      expect(await diskVolumes()).not.toContain(added);
+      expect(await virsh('domstate', vm.ref.name)).toBe('running');
     },
     TEST_MS,
   );

@@ -6,8 +6,8 @@ import {
   DomainError,
   hashesOf,
   messageOf,
-  SILENT_REPORTER,
   throwFirstRefusal,
+  SILENT_REPORTER,
   type DiskRestorePlan,
   type DiskRestoreSpec,
   type DiskRestoreState,
@@ -22,8 +22,10 @@ import { readDomainHardware } from '../hardware/domain-hardware.js';
 import { diskElement, newPlace } from '../hardware/volumes/new-disk.js';
 import { expectOwnSession } from '../host/foreign-session.js';
 import { expectFillable, openFilling, type FillDeps } from '../moves/fill-disk.js';
+import { variablesFile } from '../moves/firmware-variables.js';
 import { openDisk } from '../moves/libvirt-disk-source.js';
 import { DiskChanges, withRole, type DiskChangesDeps } from '../snapshots/disk-changes.js';
+import { editDomainXml } from '../snapshots/edit-domain-xml.js';
 import type { LayerMerger } from '../snapshots/layer-merger.js';
 import { formatXml } from '../xml/xml.js';
 import { DiskRestorePlans, type DiskRestorePlanDeps, type PreparedRestore } from './disk-restore-plans.js';
@@ -129,14 +131,14 @@ export class LibvirtDiskRestore extends DiskRestore {
       const { pending } = domain.description.metadata;
       const { disks, variables } = volumesOfAttempt(domain.description, target);
       if (pending?.operation === target.id) {
-        await this.keepFormer(target, pending);
+        await this.keepFormer(target.uid, domain, pending);
         return this.changes.undo(
           target.uid,
           [...disks, ...(variables ? [variables] : [])].map(({ name }) => name),
         );
       }
       // Some may have been attached.
-      const used = await this.usedPaths(target.uid);
+      const used = await this.usedVolumes(target.uid);
       const unused = disks.filter(({ name }) => !used.has(name)).map(({ name }) => name);
       for (const name of unused) await this.deps.pool.remove(name);
       await this.deps.editor.updateMetadata(target.uid, (metadata) => ({
@@ -155,7 +157,7 @@ export class LibvirtDiskRestore extends DiskRestore {
     const { disks } = volumesOfAttempt(domain.description, target);
     if (disks.length === 0) return 'absent';
     if (domain.description.metadata.pending?.operation === target.id) return 'partial';
-    const used = await this.usedPaths(target.uid);
+    const used = await this.usedVolumes(target.uid);
     return disks.every(({ name }) => used.has(name)) ? 'committed' : 'partial';
   }
 
@@ -215,18 +217,24 @@ export class LibvirtDiskRestore extends DiskRestore {
     throw new DomainError('WRONG_STATE', `${ref.name} was started meanwhile: nothing was restored.`);
   }
 
-  /** A crash may have left a running guest with the former disks, and a definition with the new ones. */
-  private async keepFormer({ uid }: DiskRestoreTarget, pending: PendingChange): Promise<void> {
+  /** A crash may have left a running guest with the former files, and its next start with the new ones. */
+  private async keepFormer(uuid: string, { description }: EditableDomain, pending: PendingChange): Promise<void> {
     const { connection, pool } = this.deps;
-    const persistent = await connection.domains.persistentXml(uid);
     const folder = await pool.path();
-    const isSwitched = pending.disks.some(({ name }) => persistent.includes(`${folder}/${name}'`));
-    if (!isSwitched) return;
-    const back = pending.disks.reduce(
-      (xml, { name, replaced }) => xml.replaceAll(`${folder}/${name}'`, `${folder}/${replaced}'`),
-      persistent,
+    const persistent = await connection.domains.persistentXml(uuid);
+    const next = describeDomain(persistent);
+    const isNext = (target: string, name: string): boolean =>
+      next.disks.some((disk) => disk.target === target && disk.path === `${folder}/${name}`);
+    const switched = pending.disks.filter(({ target, name }) => isNext(target, name));
+    if (switched.length === 0) return;
+    const variables = pending.nvram === undefined ? undefined : variablesFile(description.document);
+    await connection.domains.define(
+      editDomainXml(persistent, {
+        disks: new Map(switched.map(({ target, replaced }) => [target, `${folder}/${replaced}`])),
+        metadata: description.metadata,
+        ...(variables && { nvram: variables.path }),
+      }),
     );
-    await connection.domains.define(back);
   }
 
   private async attach(target: DiskRestoreTarget, { description }: EditableDomain): Promise<void> {
@@ -234,7 +242,7 @@ export class LibvirtDiskRestore extends DiskRestore {
     const { uid, ref } = target;
     const folder = await pool.path();
     for (const { name } of volumesOfAttempt(description, target).disks) {
-      if ((await this.usedPaths(uid)).has(name)) continue;
+      if ((await this.usedVolumes(uid)).has(name)) continue;
       const hardware = await readDomainHardware(connection, { uuid: uid, name: ref.name }, pool.name);
       if (!hardware) throw new DomainError('INSTANCE_NOT_FOUND', `${ref.name} no longer exists.`);
       const place = newPlace(hardware);
@@ -248,7 +256,7 @@ export class LibvirtDiskRestore extends DiskRestore {
   }
 
   /** The names of the volumes that the domain has as disks, now or at its next start. */
-  private async usedPaths(uuid: string): Promise<ReadonlySet<string>> {
+  private async usedVolumes(uuid: string): Promise<ReadonlySet<string>> {
     const { connection } = this.deps;
     const found = await connection.domains.inspect(uuid);
     if (!found) return new Set();
