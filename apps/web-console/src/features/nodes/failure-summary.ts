@@ -1,8 +1,5 @@
 import { t, plural } from '@lingui/core/macro';
 import type { NodeFailureView } from '@headgate/api-contracts';
-import { perLanguage } from '../../shared/texts/per-language.js';
-
-export const uncheckedOfSome = perLanguage(() => t`Of some instances:`);
 
 /** `12 restart elsewhere, 1 has no room, 2 stay down.` */
 export function failureSummary({ instances, hidden }: Pick<NodeFailureView, 'instances' | 'hidden'>): string {

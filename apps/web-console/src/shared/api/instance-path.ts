@@ -7,6 +7,12 @@ export interface InstanceAddress {
 
 export type InstanceCollection = 'vms' | 'cts';
 
+/** The ref of an instance: `vm/<context>/<namespace>/<name>`. */
+export const refOfAddress = (
+  { context, namespace, name }: InstanceAddress,
+  collection: InstanceCollection = 'vms',
+): string => [collection === 'vms' ? 'vm' : 'ct', context, namespace, name].map(encodeURIComponent).join('/');
+
 /** The path of an instance in the API document. */
 export const instancePath = <C extends InstanceCollection>(collection: C, { namespace, name }: InstanceAddress) =>
   `/api/${collection}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;

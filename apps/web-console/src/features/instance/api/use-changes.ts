@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ChangeView } from '@headgate/api-contracts';
+import { refOfAddress } from '../../../shared/api/instance-path.js';
 import { getResponse } from '../../../shared/api/request.js';
 import { detailsKey, type ReadInstance } from './details-path.js';
 
@@ -18,12 +19,9 @@ export const useChanges = (instance: ReadInstance) =>
   useQuery({
     queryKey: ['changes', ...detailsKey(instance)],
     queryFn: async ({ signal }): Promise<Changes> => {
-      const query = { ref: refOf(instance), limit: LIMIT };
+      const query = { ref: refOfAddress(instance, instance.collection), limit: LIMIT };
       const response = await getResponse('/api/ext/changes', { query, signal });
       const changes = await response.json();
       return { changes: changes.toReversed(), isCut: response.headers.get('svc-cursor') !== null };
     },
   });
-
-const refOf = ({ collection = 'vms', context, namespace, name }: ReadInstance): string =>
-  [collection === 'vms' ? 'vm' : 'ct', context, namespace, name].map(encodeURIComponent).join('/');

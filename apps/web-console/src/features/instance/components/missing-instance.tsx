@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro';
 import { useLocation } from 'wouter';
-import type { InstanceAddress } from '../../../shared/api/instance-path.js';
+import { refOfAddress, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { lastListPath } from '../../../shared/location/last-list-path.js';
 import { paths } from '../../../shared/location/paths.js';
@@ -16,7 +16,7 @@ export function MissingInstance({ address, isDeleted }: { address: InstanceAddre
   const phase = useFleet((fleet) => fleet.phase);
   const error = useFleet((fleet) => fleet.error);
   const { context, namespace, name } = address;
-  const ref = `vm/${[context, namespace, name].map(encodeURIComponent).join('/')}`;
+  const ref = refOfAddress(address);
   const isBeingCreated = useTasksOf(ref).some(isRunning) && !isDeleted;
 
   if (phase === 'loading') return <Spinner label={t`Loading ${name}`} isCentered />;

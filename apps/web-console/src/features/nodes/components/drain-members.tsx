@@ -1,4 +1,3 @@
-import { ServiceText } from '../../../shared/ui/service-text.js';
 import { plural, t } from '@lingui/core/macro';
 import type { DrainMemberPlanView, DrainPlanView } from '@headgate/api-contracts';
 import { nameOfRef } from '../../../shared/bulk/bulk-report.js';
@@ -6,7 +5,7 @@ import { NameList } from '../../../shared/list/components/name-list.js';
 import { readableEstimate } from '../../../shared/quantity/duration.js';
 import { readableSizes } from '../../../shared/quantity/quantity.js';
 import { Disclosure } from '../../../shared/ui/disclosure.js';
-import { uncheckedOfSome } from '../failure-summary.js';
+import { UncheckedList } from './unchecked-list.js';
 
 const kind = {
   counted: (count: number): string => plural(count, { one: '# instance', other: '# instances' }),
@@ -39,18 +38,7 @@ export function DrainMembers({ plan: { members, unchecked } }: { plan: DrainPlan
       />
       {(unchecked.length > 0 || some.length > 0) && (
         <Disclosure label={t`Not checked`}>
-          <ul>
-            {unchecked.map((text) => (
-              <li key={text} lang="en">
-                {text}
-              </li>
-            ))}
-            {some.length > 0 && (
-              <li>
-                {uncheckedOfSome()} <ServiceText>{some.join('; ')}.</ServiceText>
-              </li>
-            )}
-          </ul>
+          <UncheckedList all={unchecked} some={some} />
         </Disclosure>
       )}
     </>

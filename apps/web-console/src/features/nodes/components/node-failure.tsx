@@ -10,7 +10,8 @@ import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Spinner } from '../../../shared/ui/loading.js';
-import { failureSummary, uncheckedOfSome } from '../failure-summary.js';
+import { failureSummary } from '../failure-summary.js';
+import { UncheckedList } from './unchecked-list.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
 
@@ -90,18 +91,7 @@ function FailureReport({ report }: { report: NodeFailureView }) {
       {(unchecked.length > 0 || some.length > 0) && (
         <>
           <h4>{t`Not checked`}</h4>
-          <ul className="hg-failure-unchecked">
-            {unchecked.map((text) => (
-              <li key={text} lang="en">
-                {text}
-              </li>
-            ))}
-            {some.length > 0 && (
-              <li>
-                {uncheckedOfSome()} <ServiceText>{some.join('; ')}.</ServiceText>
-              </li>
-            )}
-          </ul>
+          <UncheckedList className="hg-failure-unchecked" all={unchecked} some={some} />
         </>
       )}
     </>

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { BackupPointView } from '@headgate/api-contracts';
 import { useState } from 'react';
+import { refOfAddress } from '../../api/instance-path.js';
 import { TextField } from '../../creation/components/text-field.js';
 import { nameOfRef, namespaceOfRef, contextOfRef } from '../point-names.js';
 import { nameProblem } from '../../names/name-rule.js';
@@ -43,7 +44,7 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
   const [disks, setDisks] = useState('');
   const names = disks.split(/[\s,]+/).filter((disk) => disk !== '');
   const request = { context, name, keepMacs, ...(namespace !== '' && { namespace }) };
-  const receiver = ['vm', context, namespace, name].map(encodeURIComponent).join('/');
+  const receiver = refOfAddress({ context, namespace, name });
   const body = {
     ref: way === 'replace-disks' ? point.ref : receiver,
     ...(names.length > 0 && { disks: [...new Set(names)] }),
