@@ -101,7 +101,9 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
               <TextField
                 id="restore-namespace"
                 label={t`Namespace`}
-                hint={t`Empty for the default of the context`}
+                required={way !== 'new'}
+                hint={way === 'new' ? t`Empty for the default of the context` : undefined}
+                problem={way !== 'new' && namespace === '' ? t`Enter the namespace of the VM.` : undefined}
                 value={namespace}
                 onChange={setNamespace}
               />
