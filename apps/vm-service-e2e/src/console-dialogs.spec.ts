@@ -117,6 +117,14 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the dialogs of t
   };
   const resize = async (size: typeof WIDE): Promise<void> => {
     await page.setViewportSize(size);
+    // The page knows its new size before it has the new layout.
+    await page.waitForFunction(
+      ({ width, height }) =>
+        innerWidth === width &&
+        innerHeight === height &&
+        document.documentElement.getBoundingClientRect().width <= width,
+      size,
+    );
     // React has rendered for the new size after two frames.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   };
