@@ -47,7 +47,8 @@ export function LoginPage({ onLogin, settings }: Props) {
           <ServiceText>{view.refusal}</ServiceText>
         </Alert>
       )}
-      {link.failure && (
+      {/* The name of the provider is in the view: a screen reader would read the alert twice if it changed. */}
+      {link.failure && (view || error) && (
         <div role="alert">
           <Alert variant="danger" title={t`Couldn't log in with ${failedAt}`}>
             {failureText(link.failure)}
