@@ -19,8 +19,6 @@ export default {
   runner: join(import.meta.dirname, 'tools/test/groups/runner.js'),
   testEnvironment: join(import.meta.dirname, 'tools/test/timers/node-environment.js'),
   setupFilesAfterEnv: [join(import.meta.dirname, 'tools/test/equal-bytes.js')],
-  // A busy machine makes tests slow, not wrong: only a test that hangs may reach this.
-  testTimeout: 30_000,
   // Nor does it mean that a worker has left something open: the default of 500 ms is too short to exit there.
   workerGracefulExitTimeout: 10_000,
   testMatch: ['<rootDir>/**/*.spec.ts'],

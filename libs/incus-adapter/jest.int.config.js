@@ -5,7 +5,6 @@ export default {
   displayName: 'incus-adapter integration',
   testMatch: ['<rootDir>/src/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 60_000,
   testSequencer: '../../tools/test/contracts-first.js',
   maxWorkers: 2,
 };

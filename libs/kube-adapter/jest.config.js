@@ -3,5 +3,4 @@ export default {
   preset: '../../jest.preset.js',
   // In groups on a busy machine, suites with real API servers and large disks reached their time limits.
   runner: 'jest-runner',
-  testTimeout: 30_000,
 };

@@ -6,7 +6,6 @@ export default {
   displayName: 'libvirt-adapter integration',
   testMatch: ['<rootDir>/src/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 60_000,
   testSequencer: '../../tools/test/contracts-first.js',
   // The tests wait for guests most of the time.
   ...privateLibvirt(2),

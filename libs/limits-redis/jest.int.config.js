@@ -6,5 +6,4 @@ export default {
   displayName: 'limits-redis, real server',
   testMatch: ['<rootDir>/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 30_000,
 };

@@ -6,5 +6,4 @@ export default {
   displayName: 'restic-repository integration',
   testMatch: ['<rootDir>/src/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 60_000,
 };
