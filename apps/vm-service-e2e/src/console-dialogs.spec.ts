@@ -20,9 +20,9 @@ import { tooSmall } from './too-small.js';
 import { unbracketed } from './unbracketed.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 600_000;
 /** So that one dialog that does not open fails alone. */
-const STEP_MS = 25_000;
+const STEP_MS = 60_000;
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 900 px with a zoom of 200 %. */
 const ZOOMED = { width: 640, height: 450 };

@@ -114,9 +114,9 @@ describeKubectl(kubectl ? 'kubectl' : 'kubectl (skipped: no kubectl on the PATH)
   const argumentsOf = (args: string[]): string[] => ['--cache-dir', join(folder, 'cache'), '-n', 'lab', ...args];
   const environment = () => ({ PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'config') });
   const kube = async (...args: string[]): Promise<string> =>
-    (await run(kubectl!, argumentsOf(args), { env: environment(), timeout: 20_000 })).stdout;
+    (await run(kubectl!, argumentsOf(args), { env: environment(), timeout: 120_000 })).stdout;
   const failure = async (...args: string[]): Promise<string> => {
-    const outcome = run(kubectl!, argumentsOf(args), { env: environment(), timeout: 20_000 });
+    const outcome = run(kubectl!, argumentsOf(args), { env: environment(), timeout: 120_000 });
     const stderr = await outcome.then(
       () => undefined,
       (error: { stderr: string }) => error.stderr,
