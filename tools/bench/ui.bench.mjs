@@ -43,10 +43,15 @@ const TOUR = [
   '/networks',
   '/images',
   '/plugins',
+  '/backups',
+  '/schedules',
   '/activity',
   '/journal',
   '/doctor',
+  '/messages',
   '/integrations',
+  '/approvals',
+  '/access',
   '/settings',
 ];
 const TABS = ['overview', 'console', 'serial', 'guest', 'hardware', 'snapshots', 'events', 'manifest'];
