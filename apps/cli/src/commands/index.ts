@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import type { Act } from './command-context.js';
+import { addBackupCommands } from './backup-commands.js';
 import { addCompletionCommands } from './completion-commands.js';
 import { addConsoleCommands } from './console-commands.js';
 import { addContextCommands } from './context-commands.js';
 import { addCreateCommands } from './create-commands.js';
 import { addDeclarationCommands } from './declaration-commands.js';
 import { addEventCommands } from './event-commands.js';
+import { addFileCommands } from './file-commands.js';
 import { addHelpCommand } from './help-command.js';
 import { addInventoryCommand } from './inventory-command.js';
 import { addJournalCommands } from './journal-commands.js';
@@ -39,7 +41,9 @@ export function addCommands(program: Command, act: Act): void {
     addPortCommands,
     addSshCommand,
     addInventoryCommand,
+    addBackupCommands,
     addProofCommands,
+    addFileCommands,
     addServiceCommands,
     addMcpCommand,
     addLoginCommands,

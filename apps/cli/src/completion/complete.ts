@@ -10,7 +10,7 @@ export interface Completion {
 const takesInstance = (command: Command, position: number): boolean => {
   const { registeredArguments } = command;
   const argument = registeredArguments[position] ?? registeredArguments.findLast(({ variadic }) => variadic);
-  return /^(instance|container)$/.test(argument?.name() ?? '');
+  return /^(instance|container|vm|source)$/.test(argument?.name() ?? '');
 };
 
 const optionsOf = (command: Command): Option[] => [
