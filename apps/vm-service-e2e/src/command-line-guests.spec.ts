@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskView, VmView } from '@headgate/api-contracts';
+import type { BackupPointView, FileEntryView, FileSessionView, TaskView, VmView } from '@headgate/api-contracts';
 import { Api } from './api.js';
 import { HeadgateProgram } from './headgate-program.js';
 import { leftoversOf, removeLeftovers } from './leftovers.js';
@@ -10,25 +11,35 @@ import { describeIf, noGuestsBecause } from './machine.js';
 import { RunningService } from './running-service.js';
 
 const BOOT_MS = 600_000;
+/** Of the user of the guest. */
+const HOME = '/home/headgate';
 const hasTerminals = spawnSync('python3', ['-c', 'import pty']).status === 0;
 const why = noGuestsBecause() ?? (hasTerminals ? undefined : 'python3 is not installed');
 
 /** Every test goes on with the VM of the one before, as a user does. */
 describeIf(why, 'headgate, the command line, with real guests of npm start -- --local', () => {
   const name = `hgtest-${randomBytes(4).toString('hex')}`;
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-cli-guests-'));
   let service: RunningService;
   let headgate: HeadgateProgram;
   let api: Api;
 
   beforeAll(async () => {
-    service = await RunningService.start(['--local']);
+    const [config, backups] = [join(folder, 'headgate.yaml'), join(folder, 'backups')];
+    mkdirSync(backups);
+    writeFileSync(config, JSON.stringify({ backups: { folders: [backups] } }));
+    service = await RunningService.start(['--local', '--config', config]);
     api = new Api(service.url);
+    const repository = { kind: 'directory', path: join(backups, 'lab'), password: 'correct horse battery' };
+    const added = await api.send('POST', '/api/ext/backups/targets', { name: 'lab', ...repository });
+    expect(added.status).toBe(201);
     headgate = await HeadgateProgram.build(service.url);
   }, BOOT_MS);
   afterAll(async () => {
     headgate?.remove();
-    await removeLeftovers(name);
+    for (const vm of [`${name}-back`, name]) await removeLeftovers(vm);
     await service?.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test('creates a VM from an image, after its plan', async () => {
@@ -70,8 +81,8 @@ describeIf(why, 'headgate, the command line, with real guests of npm start -- --
         await new Promise((resolve) => setTimeout(resolve, 2000));
       }
       await shell;
-      serial.type('echo "sum $((40 + 2))"\r');
-      await serial.expect(/sum 42/);
+      serial.type('echo "sum $((40 + 2))" | tee ~/sum; sync; echo "written $?"\r');
+      await serial.expect(/sum 42[^]*written 0/);
       serial.type('\x1d');
       expect(await serial.ended).toBe(0);
     },
@@ -92,6 +103,37 @@ describeIf(why, 'headgate, the command line, with real guests of npm start -- --
     expect(await headgate.run(['task', '-f', task!.id])).toMatchObject({ code: 0 });
     expect(await headgate.run(['task', '-f', 'none'])).toMatchObject({ code: 4 });
   });
+
+  test(
+    'backs it up while it runs, shows the files of the backup, and restores it as another VM',
+    async () => {
+      const created = await headgate.run(['backup', 'create', name, '--wait']);
+      expect(created).toMatchObject({ code: 0 });
+      const points = await headgate.json<BackupPointView[]>(['backup', 'list', name]);
+      expect(points).toMatchObject([{ consistency: expect.stringMatching(/frozen|crash/) as string }]);
+      const id = points[0]!.id.slice(0, 8);
+      const volumes = await headgate.json<FileSessionView['volumes']>(['files', 'list', `backup:${id}`]);
+      const { number } = volumes.find(({ fileSystem }) => fileSystem === 'ext4')!;
+      const [source, volume] = [`backup:${id}`, String(number)];
+      const entries = await headgate.json<FileEntryView[]>(['files', 'list', source, volume, HOME]);
+      expect(entries.find((entry) => entry.name === 'sum')).toMatchObject({ kind: 'file', sizeBytes: 7 });
+      const [file, archive] = [join(folder, 'sum'), join(folder, 'home.tar')];
+      expect((await headgate.run(['files', 'get', source, volume, `${HOME}/sum`, '--to', file])).code).toBe(0);
+      expect(readFileSync(file, 'utf8')).toBe('sum 42\n');
+      expect((await headgate.run(['files', 'get', source, volume, HOME, '--archive', '--to', archive])).code).toBe(0);
+      expect(execFileSync('tar', ['--to-stdout', '-xf', archive, '--wildcards', '*sum'], { encoding: 'utf8' })).toBe(
+        'sum 42\n',
+      );
+      const restored = await headgate.run(['backup', 'restore', id, `${name}-back`, '--wait']);
+      expect(restored).toMatchObject({ code: 0 });
+      expect((await api.vm(`${name}-back`))?.status).toBe('Stopped');
+      expect((await headgate.run(['delete', `${name}-back`, '--yes', '--wait'])).code).toBe(0);
+      expect((await api.vm(name))?.status).toBe('Running');
+      expect((await headgate.run(['backup', 'delete', id, '--yes'])).code).toBe(0);
+      expect(await headgate.json(['backup', 'list'])).toEqual([]);
+    },
+    BOOT_MS,
+  );
 
   test('applies a declaration once', async () => {
     const file = join(headgate.home, 'fleet.yaml');
