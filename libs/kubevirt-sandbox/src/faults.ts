@@ -13,6 +13,12 @@ export type Fault =
   | 'migration-stuck'
   /** The guest dies before it runs. */
   | 'crash-loop'
+  /** The guest hangs while it boots: without an agent, and without a login prompt. */
+  | 'boot-hang'
+  /** The guest powers off while it boots. */
+  | 'boot-power-off'
+  /** The guest crashes while it boots. */
+  | 'boot-crash'
   /** The guest ignores a request to power off. */
   | 'ignores-power-button'
   /** The guest agent does not answer, although the image has one. */

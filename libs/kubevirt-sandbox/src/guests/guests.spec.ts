@@ -6,12 +6,12 @@ import { guestProfileFor } from './guest-profile.js';
 import { pngImage } from './png-image.js';
 import { encodeHextile, encodeRaw } from './rfb-encodings.js';
 import { encodedPalette, SERVER_PIXEL_FORMAT } from './rfb-pixel-format.js';
-import { SimulatedGuest } from './simulated-guest.js';
+import { SimulatedGuest, type BootBehavior } from './simulated-guest.js';
 
 const palette = encodedPalette(SERVER_PIXEL_FORMAT);
 const BOOT_MS = 8_000;
 
-function buildGuest(clock = new ManualClock()) {
+function buildGuest(clock = new ManualClock(), behavior: Partial<BootBehavior> = {}) {
   const facts: GuestFacts = {
     name: 'web',
     hostname: 'web',
@@ -24,7 +24,7 @@ function buildGuest(clock = new ManualClock()) {
   };
   const actions: string[] = [];
   const power = { powerOff: () => actions.push('power-off'), reboot: () => actions.push('reboot') };
-  const guest = new SimulatedGuest(facts, power, clock, BOOT_MS);
+  const guest = new SimulatedGuest(facts, power, clock, { bootMs: BOOT_MS, ...behavior });
   let output = '';
   guest.onSerial((data) => (output += data.toString()));
   return { clock, guest, actions, output: () => output };
@@ -38,6 +38,30 @@ describe('a simulated guest', () => {
     expect(output()).not.toContain('login:');
     clock.advance(BOOT_MS);
     expect(output()).toMatch(/web login: $/);
+  });
+
+  test.each([0, BOOT_MS])('boots when its machine, which starts paused, is resumed, in %i ms', (bootMs) => {
+    const { clock, guest, output } = buildGuest(undefined, { bootMs, startsPaused: true });
+    guest.freeze(true);
+    clock.advance(3 * BOOT_MS);
+    guest.typeOnSerial('root\r');
+    expect(output()).toBe('');
+    guest.freeze(false);
+    clock.advance(bootMs + 1);
+    expect(output()).toContain('Linux version');
+    expect(output().match(/web login: /g)).toHaveLength(1);
+    guest.freeze(true);
+    guest.freeze(false);
+    clock.advance(2 * BOOT_MS);
+    expect(output().match(/Linux version/g)).toHaveLength(1);
+  });
+
+  test('never shows a login prompt when it hangs, whatever is typed', () => {
+    const { clock, guest, output } = buildGuest(undefined, { hangs: true });
+    clock.advance(100 * BOOT_MS);
+    guest.typeOnSerial('\r');
+    expect(output()).toContain('Linux version');
+    expect(output()).not.toContain('login:');
   });
 
   test.each([

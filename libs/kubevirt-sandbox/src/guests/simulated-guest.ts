@@ -6,6 +6,15 @@ import type { GuestPower } from './guest-shell.js';
 import { Keyboard } from './keyboard.js';
 import { TerminalSession } from './terminal-session.js';
 
+/** How a guest behaves when it boots. */
+export interface BootBehavior {
+  readonly bootMs: number;
+  /** Its machine starts paused, so it boots when it is resumed for the first time. */
+  readonly startsPaused?: boolean;
+  /** It never ends to boot. */
+  readonly hangs?: boolean;
+}
+
 const CLEAR_SCREEN = '\x1b[2J';
 
 /**
@@ -22,14 +31,16 @@ export class SimulatedGuest {
   private held: (() => void)[] = [];
   private booting = false;
   private frozen = false;
+  private waitsForStart: boolean;
 
   constructor(
     readonly facts: GuestFacts,
     private readonly power: GuestPower,
     private readonly clock: SandboxClock,
-    private readonly bootMs: number,
+    private readonly behavior: BootBehavior,
   ) {
     this.screen = new GuestScreen(facts.name);
+    this.waitsForStart = behavior.startsPaused === true;
     this.boot(facts.bootedAt);
   }
 
@@ -51,6 +62,10 @@ export class SimulatedGuest {
   freeze(frozen: boolean): void {
     this.frozen = frozen;
     if (frozen) return;
+    if (this.waitsForStart) {
+      this.waitsForStart = false;
+      this.boot(this.clock.now(), true);
+    }
     const missed = this.held;
     this.held = [];
     for (const act of missed) act();
@@ -76,24 +91,29 @@ export class SimulatedGuest {
     else act();
   }
 
-  private boot(bootedAt: number): void {
+  /** @param printsAll also if it takes no time: its serial line may be open already */
+  private boot(bootedAt: number, printsAll = false): void {
     this.cancelBoot();
+    const { bootMs, hangs = false } = this.behavior;
     const now = (): number => this.clock.now();
     const facts = { ...this.facts, bootedAt };
     const { power } = this;
     this.serial = new TerminalSession({ facts, power, now, device: 'ttyS0', print: (text) => this.printSerial(text) });
     this.terminal = new TerminalSession({ facts, power, now, device: 'tty1', print: (text) => this.printScreen(text) });
     this.screen.clear();
+    this.booting = true;
+    if (this.waitsForStart) return;
     const elapsed = this.clock.now() - bootedAt;
-    this.booting = elapsed < this.bootMs;
+    this.booting = printsAll || hangs || elapsed < bootMs;
     if (!this.booting) return this.terminal.greet();
 
     for (const { at, line } of bootMessages(facts)) {
-      const due = at * this.bootMs - elapsed;
-      if (due > 0) this.pendingBoot.push(this.clock.schedule(() => this.print(`${line}\n`), due));
+      const due = at * bootMs - elapsed;
+      if (due > 0 || printsAll)
+        this.pendingBoot.push(this.clock.schedule(() => this.print(`${line}\n`), Math.max(0, due)));
       else this.printScreen(`${line}\n`);
     }
-    this.pendingBoot.push(this.clock.schedule(() => this.finishBoot(), this.bootMs - elapsed));
+    if (!hangs) this.pendingBoot.push(this.clock.schedule(() => this.finishBoot(), Math.max(0, bootMs - elapsed)));
   }
 
   private finishBoot(): void {

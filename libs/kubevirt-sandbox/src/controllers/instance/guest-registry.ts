@@ -1,6 +1,7 @@
 import { guestProfileFor } from '../../guests/guest-profile.js';
 import type { GuestFacts } from '../../guests/guest-facts.js';
 import { SimulatedGuest } from '../../guests/simulated-guest.js';
+import { suffers } from '../../inherited-faults.js';
 import { GIB, quantityValue } from '../../quantity.js';
 import { RESOURCES } from '../../resources.js';
 import { isTrue } from '../../types/condition.js';
@@ -12,12 +13,17 @@ import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 import { guestHostname } from './launcher-pod.js';
 import { diskTargets } from './volume-status.js';
 
+/** With one of them, a guest never shows its login prompt. */
+const BOOT_FAULTS = ['boot-hang', 'boot-power-off', 'boot-crash'] as const;
+
 /** Actions that a guest takes on its own. */
 export type GuestAction = 'power-off' | 'reboot';
 
 /** The insides of running VMs, by the uid of their VMI. Created on first use and kept until the VMI ends. */
 export class GuestRegistry {
   private readonly guests = new Map<string, SimulatedGuest>();
+  /** The uids of VMIs that started paused, and were resumed since. */
+  private readonly resumed = new Set<string>();
   private readonly listeners = new Set<(vmi: VirtualMachineInstance, action: GuestAction) => void>();
 
   constructor(private readonly context: SimulationContext) {}
@@ -36,12 +42,11 @@ export class GuestRegistry {
       powerOff: () => this.act(uid, vmi, 'power-off'),
       reboot: () => this.act(uid, vmi, 'reboot'),
     };
-    const guest = new SimulatedGuest(
-      guestFacts(this.context, vmi),
-      power,
-      this.context.clock,
-      this.context.timings.ms('guestBoot'),
-    );
+    const guest = new SimulatedGuest(guestFacts(this.context, vmi), power, this.context.clock, {
+      bootMs: this.context.timings.ms('guestBoot'),
+      startsPaused: vmi.spec.startStrategy === 'Paused' && !this.resumed.has(uid),
+      hangs: BOOT_FAULTS.some((fault) => suffers(this.context, fault, vmi)),
+    });
     guest.freeze(isTrue(vmi.status?.conditions, 'Paused'));
     this.guests.set(uid, guest);
     return guest;
@@ -52,7 +57,14 @@ export class GuestRegistry {
     return this.guests.get(metadata.uid!);
   }
 
+  /** A machine that has started paused boots its guest now. */
+  resume(vmi: VirtualMachineInstance): void {
+    if (vmi.spec.startStrategy === 'Paused') this.resumed.add(vmi.metadata.uid!);
+    this.peek(vmi)?.freeze(false);
+  }
+
   end(vmi: VirtualMachineInstance): void {
+    this.resumed.delete(vmi.metadata.uid!);
     this.guests.get(vmi.metadata.uid!)?.dispose();
     this.guests.delete(vmi.metadata.uid!);
   }

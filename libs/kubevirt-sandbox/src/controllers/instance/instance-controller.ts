@@ -180,7 +180,10 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   }
 
   private keepRunning(vmi: VirtualMachineInstance, pod: Pod): void {
-    this.guests.peek(vmi)?.freeze(isTrue(vmi.status?.conditions, 'Paused'));
+    const isPaused = isTrue(vmi.status?.conditions, 'Paused');
+    if (!isPaused && suffers(this.context, 'boot-power-off', vmi)) return this.finish(vmi, 'Succeeded');
+    if (!isPaused && suffers(this.context, 'boot-crash', vmi)) return this.finish(vmi, 'Failed');
+    this.guests.peek(vmi)?.freeze(isPaused);
     this.followAgent(vmi);
     this.followEviction(vmi);
     if (hasOutdatedClaims(this.context, vmi)) this.change(vmi, (draft) => refreshClaims(this.context, draft));
@@ -217,7 +220,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
       if (connected) this.losesAgent(vmi);
       return;
     }
-    if (connected || isTrue(vmi.status?.conditions, 'Paused')) return;
+    if (connected || isTrue(vmi.status?.conditions, 'Paused') || suffers(this.context, 'boot-hang', vmi)) return;
     const facts = guestFacts(this.context, vmi);
     if (!facts.profile.agent || !this.took(vmi, 'agent', 'agentConnected')) return;
     this.change(vmi, (draft) => connectAgent(draft, facts, this.now));
@@ -302,6 +305,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   hold(key: ObjectKey, paused: boolean): void {
     const vmi = this.context.store.get<VirtualMachineInstance>(RESOURCES.vmi, key);
     if (!vmi || vmi.status?.phase !== 'Running') return;
+    if (!paused) this.guests.resume(vmi);
     this.change(vmi, (draft) => {
       if (!paused) removeCondition(draft.status!.conditions!, 'Paused');
       else {
