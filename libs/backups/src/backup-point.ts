@@ -1,4 +1,4 @@
-import { BACKUP_CONSISTENCIES, type BackupConsistency } from '@headgate/domain-contracts';
+import { BACKUP_CONSISTENCIES, parseRef, type BackupConsistency, type InstanceRef } from '@headgate/domain-contracts';
 import type { StoredSnapshot } from './backup-store.js';
 
 /** A VM as it was at one moment, in a target. */
@@ -70,6 +70,15 @@ export const pointsOf = (snapshots: readonly StoredSnapshot[]): BackupPoint[] =>
   snapshots
     .flatMap((snapshot) => pointOf(snapshot) ?? [])
     .sort((a, b) => Date.parse(b.time) - Date.parse(a.time) || (a.id < b.id ? -1 : 1));
+
+/** The VM of a point, for a boot. Other programs can write the repository, so its ref may be none. */
+export function originOf({ ref }: Pick<BackupPoint, 'ref'>): { readonly origin?: InstanceRef } {
+  try {
+    return { origin: parseRef(ref) };
+  } catch {
+    return {};
+  }
+}
 
 export const MANIFEST_PATH = '/manifest.json';
 export const VARIABLES_PATH = '/firmware-variables';

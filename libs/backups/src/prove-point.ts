@@ -15,7 +15,7 @@ import {
   type DefinedTask,
   type Plan,
 } from '@headgate/domain-contracts';
-import type { BackupPoint } from './backup-point.js';
+import { originOf, type BackupPoint } from './backup-point.js';
 import type { BackupStores } from './backup-store.js';
 import { findPoint, findTarget } from './find-target.js';
 import type { Manifest } from './manifest.js';
@@ -65,17 +65,25 @@ export class ProvePoint extends Change<[request: ProveRequest], string, Prepared
     const ability = backend.requireFor('vm', 'bootProof');
     const certificate = { name: 'certify', detail: 'Sign a certificate, and store it.' };
     if (!manifest) return buildPlan([certificate], { warnings: ['The manifest of the backup is damaged.'] });
-    const boot = await ability.plan({ id: REHEARSAL_ID, vm: manifest.vm });
+    const { command, readAll } = request;
+    const boot = await ability.plan({
+      id: REHEARSAL_ID,
+      vm: manifest.vm,
+      ...originOf(point),
+      ...(command && { command }),
+    });
+    // A backend that copies the disks has read all of them.
+    const comparesAll = readAll || boot.readsAll === true;
     const verify = {
       name: 'verify',
       detail: `Read all ${formatBytes(point.sizeBytes)} of the disks, and compare them with their hashes.`,
     };
     const isProving = this.deps.definition.isProving(request.target, request.point);
     const busy = { code: 'BUSY', reason: 'The backup is being booted already.', remedy: 'Wait for its end.' } as const;
-    return buildPlan([...boot.steps, ...(request.readAll ? [verify] : []), certificate], {
+    return buildPlan([...boot.steps, ...(readAll && boot.readsAll !== true ? [verify] : []), certificate], {
       warnings: [
         ...boot.warnings,
-        ...(request.readAll ? [] : ['Only the parts that the guest reads are compared with their hashes.']),
+        ...(comparesAll ? [] : ['Only the parts that the guest reads are compared with their hashes.']),
       ],
       refusals: [...(isProving ? [busy] : []), ...boot.refusals],
     });

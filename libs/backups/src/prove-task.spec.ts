@@ -92,6 +92,28 @@ describe('a proof', () => {
     ]);
   });
 
+  test('of a backend that copies the disks has the hashes of the copy, and reads them once', async () => {
+    boots.copies = true;
+    const { openFile } = backing.stores.store;
+    backing.stores.store.openFile = async (snapshot, path) => ({
+      ...(await openFile.call(backing.stores.store, snapshot, path)),
+      content: () => {
+        throw new Error('All of it was read already.');
+      },
+    });
+    await prove({ readAll: false });
+    const { certificate } = proofs.last;
+    expect([certificate.outcome, certificate.verified, certificate.readBytes]).toEqual(['booted', 'all', undefined]);
+    expect(certificate.disks[0]?.sha256).toBe(createHash('sha256').update(backing.disk).digest('hex'));
+    expect(boots.booted[0]).toMatchObject({ origin: backing.web, onCopied: expect.any(Function) });
+    expect((await verdict()).isValid).toBe(true);
+
+    boots.sign = undefined;
+    await expect(prove()).rejects.toThrow('did not boot');
+    expect(proofs.last.certificate).toMatchObject({ outcome: 'failed', verified: 'booted' });
+    expect(proofs.last.certificate.disks[0]).not.toHaveProperty('sha256');
+  });
+
   test.each<[string, () => void, RegExp]>([
     ['that shows no sign in time', () => (boots.sign = undefined), /did not boot/],
     ['whose command fails', () => (boots.sign = { kind: 'command', exitCode: 3, output: 'broken' }), /exited with 3/],

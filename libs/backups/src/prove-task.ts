@@ -18,7 +18,7 @@ import {
   type TaskDefinition,
   type TaskJournal,
 } from '@headgate/domain-contracts';
-import { diskPath, VARIABLES_PATH, type BackupPoint } from './backup-point.js';
+import { diskPath, originOf, VARIABLES_PATH, type BackupPoint } from './backup-point.js';
 import type { BackupStore, BackupStores, StoredFile } from './backup-store.js';
 import { findPoint, findTarget } from './find-target.js';
 import type { Manifest } from './manifest.js';
@@ -161,7 +161,7 @@ export class ProveTask implements TaskDefinition<ProveInput> {
     { store, draft, lost }: { readonly store: BackupStore; readonly draft: Draft; readonly lost: AbortSignal },
   ): Promise<Proved> {
     const { proofs, signer, clock } = this.deps;
-    const { input, log } = context;
+    const { input, log, bytes } = context;
     const signal = AbortSignal.any([context.signal, lost]);
     const problem = (error: unknown): string => {
       signal.throwIfAborted();
@@ -173,10 +173,14 @@ export class ProveTask implements TaskDefinition<ProveInput> {
     let reason: string | undefined;
     const opened = await this.open(store, input, draft).catch((error: unknown) => void (reason = problem(error)));
     if (opened) {
-      outcome = await this.ability(input).boot(bootSpecOf(input, opened), signal);
+      outcome = await this.ability(input).boot(
+        { ...bootSpecOf(input, opened), ...originOf(draft), onCopied: bytes },
+        signal,
+      );
       reason = outcome.problem;
       log(reason ?? `The guest was up after ${(outcome.bootMs / 1000).toFixed(1)} s: ${signOf(outcome)}.`);
-      if (reason === undefined && input.readAll)
+      if (reason === undefined && outcome.sha256) draft.disks = withHashes(draft.disks, outcome.sha256);
+      else if (reason === undefined && input.readAll)
         draft.disks = await this.verify(context, opened, draft, signal).catch((error: unknown) => {
           reason = problem(error);
           return draft.disks;
@@ -187,7 +191,7 @@ export class ProveTask implements TaskDefinition<ProveInput> {
       ...draft,
       outcome: reason === undefined ? 'booted' : 'failed',
       ...(reason !== undefined && { reason }),
-      verified: reason === undefined && input.readAll ? 'all' : 'booted',
+      verified: reason === undefined && (input.readAll || outcome?.sha256) ? 'all' : 'booted',
       ...(sign && { seen: sign }),
       ...(bootMs !== undefined && { bootMs: Math.round(bootMs) }),
       ...(readBytes !== undefined && { readBytes }),
@@ -247,6 +251,13 @@ export class ProveTask implements TaskDefinition<ProveInput> {
 }
 
 const keyOf = (target: string, point: string): string => `${target}/${point}`;
+
+/** Each disk was read before the guest was started, and its blocks have matched their hashes. */
+const withHashes = (disks: readonly ProvedDisk[], sha256: readonly string[]): readonly ProvedDisk[] =>
+  disks.map((disk, index) => {
+    const hash = sha256[index];
+    return hash === undefined ? disk : { ...disk, sha256: hash };
+  });
 
 const sha256 = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
 

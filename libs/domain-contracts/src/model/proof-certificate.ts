@@ -30,7 +30,7 @@ export interface ProofCertificate {
   readonly context: string;
   readonly seen?: BootSign;
   readonly bootMs?: number;
-  /** Read from the disks by the guest. */
+  /** Read from the disks by the guest. Absent where that is unknown: a cluster boots copies. */
   readonly readBytes?: number;
   /** ISO 8601. */
   readonly startedAt: string;

@@ -1,9 +1,5 @@
 import type { DomainId } from '../connection/domain-operations.js';
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-export const isProofId = (id: string): boolean => UUID.test(id);
-
 /** The names of everything that a proof creates contain its ID, so that no other domain or volume has them. */
 export const proofNames = (id: string) =>
   ({

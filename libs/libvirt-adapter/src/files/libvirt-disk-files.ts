@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   DiskFiles,
   DomainError,
+  isProofId,
   messageOf,
   throwFirstRefusal,
   type Clock,
@@ -13,7 +14,7 @@ import {
   type Plan,
 } from '@headgate/domain-contracts';
 import { connectSocket } from '../consoles/connect-socket.js';
-import { isProofId, READER_FILES, readerNames } from '../domains/proof-names.js';
+import { READER_FILES, readerNames } from '../domains/proof-names.js';
 import { NbdExportServer } from '../proof/nbd-export-server.js';
 import { ProofMarks } from '../proof/proof-marks.js';
 import { readVolumes } from './answers.js';

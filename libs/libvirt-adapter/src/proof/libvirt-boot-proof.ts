@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import {
   BootProof,
   DomainError,
+  isProofId,
   messageOf,
+  RunningProofs,
   throwFirstRefusal,
   type BootOutcome,
   type BootRequest,
@@ -19,7 +21,7 @@ import { variablesTemplate } from '../host/firmware-descriptions.js';
 import { variablesMismatch } from '../moves/firmware-variables.js';
 import { NbdExportServer } from './nbd-export-server.js';
 import { MAX_SCREEN_BYTES, toPng } from './picture.js';
-import { isProofId, PROOF_SOCKETS, proofNames } from '../domains/proof-names.js';
+import { PROOF_SOCKETS, proofNames } from '../domains/proof-names.js';
 import { ProofMarks } from './proof-marks.js';
 import { planProof, type PlannedProof, type ProofPlanDeps } from './proof-plan.js';
 import { waitForBoot } from './wait-for-boot.js';
@@ -32,15 +34,9 @@ export interface LibvirtBootProofDeps extends ProofPlanDeps {
   readonly createTemporaryFolder: () => Promise<string>;
 }
 
-interface Running {
-  readonly memoryBytes: number;
-  readonly cancel: AbortController;
-  ended: Promise<unknown>;
-}
-
 /** Boots disks that this process serves over NBD, as transient domains with overlays in the storage pool. */
 export class LibvirtBootProof extends BootProof {
-  private readonly running = new Map<string, Running>();
+  private readonly running = new RunningProofs();
   private readonly marks: ProofMarks;
 
   constructor(private readonly deps: LibvirtBootProofDeps) {
@@ -53,25 +49,12 @@ export class LibvirtBootProof extends BootProof {
   }
 
   override async boot(spec: BootSpec, signal: AbortSignal): Promise<BootOutcome> {
-    const { id, vm } = spec;
-    if (!isProofId(id)) throw new DomainError('INVALID_INPUT', 'id: use a UUID in lower case.');
-    if (this.running.has(id)) throw new DomainError('BUSY', `The proof ${id} runs already.`);
-    const cancel = new AbortController();
-    const entry: Running = { memoryBytes: vm.memoryBytes, cancel, ended: Promise.resolve() };
-    // Before the plan, so that two proofs at the same time see each other.
-    this.running.set(id, entry);
-    const work = this.planAndBoot(spec, AbortSignal.any([signal, cancel.signal]));
-    entry.ended = work.catch(() => undefined).finally(() => this.running.delete(id));
-    try {
-      return await work;
-    } finally {
-      await entry.ended;
-    }
+    return this.running.run(spec, signal, (either) => this.planAndBoot(spec, either));
   }
 
   override async discard(id: string): Promise<void> {
     if (!isProofId(id)) return;
-    await this.running.get(id)?.ended;
+    await this.running.whenEnded(id);
     const diskCount = (await this.marks.all()).get(id);
     if (diskCount !== undefined) await this.remove(id, diskCount);
   }
@@ -87,15 +70,12 @@ export class LibvirtBootProof extends BootProof {
   }
 
   /** Ends all proofs, and waits until nothing is left of them. */
-  async close(): Promise<void> {
-    const all = [...this.running.values()];
-    for (const { cancel } of all) cancel.abort(new DomainError('SHUTTING_DOWN', 'The service is stopping.'));
-    await Promise.all(all.map(({ ended }) => ended));
+  close(): Promise<void> {
+    return this.running.close();
   }
 
   private planned(request: BootRequest): Promise<PlannedProof> {
-    const memory = [...this.running.entries()].filter(([id]) => id !== request.id).map(([, one]) => one.memoryBytes);
-    return planProof(request, this.deps, memory);
+    return planProof(request, this.deps, this.running);
   }
 
   private async planAndBoot(spec: BootSpec, signal: AbortSignal): Promise<BootOutcome> {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isProofId } from '../domains/proof-names.js';
+import { isProofId } from '@headgate/domain-contracts';
 
 /**
  * The proofs or the sessions for files that have begun, as files in the private folder of the context: a killed service

@@ -1,4 +1,11 @@
-import { buildPlan, formatBytes, type BootRequest, type Plan, type Refusal } from '@headgate/domain-contracts';
+import {
+  buildPlan,
+  formatBytes,
+  type BootRequest,
+  type Plan,
+  type Refusal,
+  type RunningProofs,
+} from '@headgate/domain-contracts';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
 import type { Host } from '../host/host.js';
 import { planPlatform, type Platform } from '../provisioning/plan-platform.js';
@@ -20,25 +27,21 @@ export interface PlannedProof {
   readonly owner?: VolumeOwner;
 }
 
-/** Guests of proofs at the same time, of one service on one host. */
-export const MAX_PROOFS = 2;
 /** QEMU needs it besides the memory of the guest. */
 const OVERHEAD_BYTES = 128 * 1024 ** 2;
 const MAX_DISKS = 24;
 
-/** @param running the memory of the guests of proofs, which they may not have touched yet */
+/** @param running the guests of other proofs may not have touched their memory yet */
 export async function planProof(
   { id, vm }: BootRequest,
   deps: ProofPlanDeps,
-  running: readonly number[],
+  running: RunningProofs,
 ): Promise<PlannedProof> {
   const { context } = deps;
   const served = await checkServedDisks(deps, `${proofNames(id).folder}/${PROOF_SOCKETS.disks}`);
   const { host, owner, memoryUsedBytes } = served;
-  const refusals: Refusal[] = [...served.refusals];
+  const refusals: Refusal[] = [...served.refusals, ...running.refusals(context, id)];
   const refuse: Refuse = (code, reason, remedy) => void refusals.push({ code, reason, remedy });
-  if (running.length >= MAX_PROOFS)
-    refuse('BUSY', `${context} has ${running.length} proofs of backups already.`, 'Wait until one has ended.');
   if (vm.arch !== '' && vm.arch !== host.arch)
     refuse('NOT_SUPPORTED', `The VM is for ${vm.arch}, and ${context} is ${host.arch}.`, 'Choose another context.');
   if (vm.disks.length === 0 || vm.disks.length > MAX_DISKS)
@@ -59,7 +62,7 @@ export async function planProof(
     { host, profiles: deps.profiles },
     refuse,
   );
-  const promised = running.reduce((sum, bytes) => sum + bytes + OVERHEAD_BYTES, 0);
+  const promised = running.memoryOfOthers(id).reduce((sum, bytes) => sum + bytes + OVERHEAD_BYTES, 0);
   const freeBytes = Math.max(0, host.memoryBytes - memoryUsedBytes - promised);
   if (host.memoryBytes > 0 && vm.memoryBytes + OVERHEAD_BYTES > freeBytes)
     refuse(

@@ -1,15 +1,19 @@
-import { DomainError, guestText, messageOf, plainText, type BootSign, type Clock } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  firstBootSign,
+  guestText,
+  LoginPrompt,
+  messageOf,
+  plainText,
+  type BootSign,
+  type Clock,
+} from '@headgate/domain-contracts';
 import type { GuestOperations } from '../connection/guest-operations.js';
 import { runInGuest } from '../guests/run-in-guest.js';
 
 const AGENT_PAUSE_MS = 100;
 const AGENT_CALL_TIMEOUT_MS = 5000;
-const TAIL_CHARS = 8192;
-const MAX_PROMPT_CHARS = 200;
 const MAX_OUTPUT_CHARS = 2000;
-/** Terminals are moved to the login prompt by such sequences. */
-const CONTROL_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[()#][0-9A-Z]|[=>78cDEHM])/g;
-const PROMPT = /(?:^|[\r\n])[^\S\r\n]*(?!last\b)((?:[\w.@()-]{1,64} ?){0,4}login:)/i;
 
 export interface BootWatch {
   readonly uuid: string;
@@ -28,33 +32,12 @@ export interface BootWatch {
  * line.
  * @throws DomainError BACKEND_TIMEOUT, WRONG_STATE when the guest has ended, or the reason of the signal
  */
-export async function waitForBoot(watch: BootWatch): Promise<BootSign> {
-  const ended = new AbortController();
-  const signal = AbortSignal.any([watch.signal, ended.signal]);
-  const { clock, timeLimitMs, command } = watch;
-  let stop = (): void => undefined;
-  const refused = new Promise<never>((_resolve, reject) => {
-    const subject = command ? 'its command to end' : 'its agent or a login prompt';
-    const late = new DomainError(
-      'BACKEND_TIMEOUT',
-      `The guest did not boot: ${timeLimitMs / 1000} s for ${subject} are over.`,
-    );
-    const cancel = clock.after(timeLimitMs, () => reject(late));
-    const abort = (): void => reject(watch.signal.reason as Error);
-    watch.signal.addEventListener('abort', abort, { once: true });
-    if (watch.signal.aborted) abort();
-    stop = () => {
-      cancel();
-      watch.signal.removeEventListener('abort', abort);
-    };
-  });
-  try {
-    const signs = command ? [agentSign(watch, signal)] : [agentSign(watch, signal), promptSign(watch, signal)];
-    return await Promise.race([refused, ...signs]);
-  } finally {
-    stop();
-    ended.abort();
-  }
+export function waitForBoot(watch: BootWatch): Promise<BootSign> {
+  const { clock, timeLimitMs, signal, command } = watch;
+  const subject = command ? 'its command to end' : 'its agent or a login prompt';
+  return firstBootSign({ clock, timeLimitMs, signal, subject }, (either) =>
+    command ? [agentSign(watch, either)] : [agentSign(watch, either), promptSign(watch, either)],
+  );
 }
 
 /** Polls, because libvirt's event for the agent may come before this process listens. */
@@ -84,12 +67,11 @@ async function agentSign(watch: BootWatch, signal: AbortSignal): Promise<BootSig
 }
 
 async function promptSign({ serial }: BootWatch, signal: AbortSignal): Promise<BootSign> {
-  let tail = '';
+  const prompt = new LoginPrompt();
   try {
     for await (const data of serial) {
-      tail = `${tail}${data.toString('latin1')}`.replace(CONTROL_SEQUENCE, '').slice(-TAIL_CHARS);
-      const found = PROMPT.exec(tail);
-      if (found) return { kind: 'prompt', text: plainText(found[1] ?? '', MAX_PROMPT_CHARS) };
+      const found = prompt.find(data);
+      if (found) return found;
       if (signal.aborted) break;
     }
   } catch (error) {

@@ -26,7 +26,8 @@ export function bootProofContract(
     });
 
     const stoppedVm = async (): Promise<{ readonly ref: InstanceRef; readonly vm: PortableVm }> => {
-      const { ref } = await createdVm(harness, recorder);
+      const source = await harness.diskSource?.();
+      const { ref } = await createdVm(harness, recorder, { ...(source && { source }) });
       return { ref, vm: (await harness.backend.require('diskSource').describe(ref)).vm };
     };
     const specOf = async (ref: InstanceRef, vm: PortableVm): Promise<BootSpec> => {
@@ -45,6 +46,18 @@ export function bootProofContract(
       expect(refused.refusals).toEqual([expect.objectContaining({ code: 'WRONG_STATE' })]);
       const spec = { id: randomUUID(), vm: huge, disks: [], timeLimitMs: 1000 };
       await expect(proof.boot(spec, never)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    });
+
+    inTime('plans a command, or refuses it with a reason, and boots nothing then', async () => {
+      const { ref, vm } = await stoppedVm();
+      const command = { path: '/bin/true', args: [] };
+      const { refusals } = await proof.plan({ id: randomUUID(), vm, origin: ref, command });
+      if (refusals.length === 0) return;
+      expect(refusals).toEqual([
+        { code: 'NOT_SUPPORTED', reason: expect.stringMatching(/^command: /), remedy: expect.any(String) },
+      ]);
+      const spec = { ...(await specOf(ref, vm)), command };
+      await expect(proof.boot(spec, never)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
     });
 
     inTime('reports a disk that can not be read, shows no VM, and changes none', async () => {
