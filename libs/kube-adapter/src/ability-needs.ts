@@ -1,6 +1,6 @@
 import type { AbilityName } from '@headgate/domain-contracts';
 import { SNAPSHOTS } from './api/resources.js';
-import { NEEDS_CDI, type ClusterFacts } from './discovery/cluster-facts.js';
+import { NEEDS_CDI, PROOF_NEEDS_CDI, type ClusterFacts } from './discovery/cluster-facts.js';
 import { moveObstacle } from './disk-move/move-support.js';
 import { hasExports } from './export/kube-export.js';
 
@@ -16,6 +16,7 @@ const BACKUPS_NOT_USED =
 const kubevirt: Need = (facts, context) =>
   facts.hasKubevirt ? undefined : `${context} has no KubeVirt: the API kubevirt.io/v1 is not served.`;
 const cdi: Need = (facts) => (facts.hasCdi ? undefined : NEEDS_CDI);
+const cdiForProofs: Need = (facts) => (facts.hasCdi ? undefined : PROOF_NEEDS_CDI);
 const noBackupApi: Need = (facts) => (facts.servesGroup('backup.kubevirt.io') ? BACKUPS_NOT_USED : undefined);
 const snapshotsForBackups: Need = (facts) =>
   facts.serves(SNAPSHOTS.apiVersion) && facts.isGateEnabled('Snapshot')
@@ -58,8 +59,8 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   liveDisks: [kubevirt],
   backups: [kubevirt, noBackupApi],
   backupSource: [kubevirt, snapshotsForBackups, exportsForBackups],
+  bootProof: [kubevirt, cdiForProofs],
   // No cluster has it.
-  bootProof: [kubevirt],
   diskFiles: [kubevirt],
   diskRestore: [kubevirt],
   cluster: [],

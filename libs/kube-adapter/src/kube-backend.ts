@@ -41,6 +41,7 @@ import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 import { KubeNodeScheduling } from './nodes/kube-node-scheduling.js';
 import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
+import { KubeBootProof, type TakePicture } from './proof/kube-boot-proof.js';
 import { KubeSnapshots } from './snapshots/kube-snapshots.js';
 import { KubeDiskIngest } from './moves/kube-disk-ingest.js';
 import { KubeDiskSource } from './moves/kube-disk-source.js';
@@ -66,13 +67,14 @@ export interface KubeBackendOptions {
   readonly handlerMetrics?: boolean;
   /** Whether nodes are cordoned and drained, which needs the right to patch them. Default false. */
   readonly nodeScheduling?: boolean;
+  /** Takes the pictures of proofs from the screens of their guests. Absent: proofs have none. */
+  readonly takePicture?: TakePicture | undefined;
   /** Asked before each request that changes the cluster; one that it forbids fails with NOT_READY and is not sent. */
   readonly mayWrite?: WriteFence;
 }
 
 const NO_BACKUPS =
   "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
-const NO_BOOT_PROOF = 'The service does not boot backups in clusters: prove the backup on libvirt.';
 const NO_DISK_FILES = 'The service reads no files of disks in clusters: open the backup on a libvirt context.';
 const NO_DISK_RESTORE =
   'The service does not restore single disks in clusters: restore the backup as a new VM, or on libvirt.';
@@ -148,6 +150,19 @@ export class KubeBackend extends Backend {
     const migration = new KubeMigration(deps, discovery);
     const containers = new KubeContainers(api, clock);
     const scope = { context, namespaces };
+    const consoles = new KubeConsoles(api, clock, discovery);
+    const bootProof = new KubeBootProof({
+      ...deps,
+      context,
+      discovery,
+      uploads,
+      consoles,
+      power,
+      log,
+      namespaces,
+      defaultNamespace,
+      takePicture: options.takePicture,
+    });
     const abilities = {
       inventory,
       power,
@@ -171,7 +186,7 @@ export class KubeBackend extends Backend {
       containers,
       containerLogs: new KubeContainerLogs(api, clock),
       containerTransfer: new UnavailableAbility(NO_CONTAINER_MOVES),
-      consoles: new KubeConsoles(api, clock, discovery),
+      consoles,
       events: new KubeEvents(api),
       metrics: new KubeMetrics({ api, context, namespaces, handlers, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),
       guestInfo: new KubeGuestInspection(api),
@@ -183,7 +198,7 @@ export class KubeBackend extends Backend {
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
       backups: new UnavailableAbility(NO_BACKUPS),
       backupSource,
-      bootProof: new UnavailableAbility(NO_BOOT_PROOF),
+      bootProof,
       diskFiles: new UnavailableAbility(NO_DISK_FILES),
       diskRestore: new UnavailableAbility(NO_DISK_RESTORE),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
@@ -198,7 +213,7 @@ export class KubeBackend extends Backend {
       }),
     };
     const release = async (): Promise<void> => {
-      await backupSource.close();
+      await Promise.all([backupSource.close(), bootProof.close()]);
       unlisten();
       await reachability.idle();
       credentials.close();

@@ -14,6 +14,8 @@ export const LABEL = {
   build: 'svc.dev/build',
   /** On the snapshot, the export and the Secret of a backup that is being read: identifies the reading. */
   backup: 'svc.dev/backup',
+  /** On the VM and the disks of a proof: its ID. */
+  proof: 'svc.dev/proof',
   /** `true` on a VM that is a template. */
   template: 'svc.dev/template',
   /** A VM with the value `True` must not be deleted. The label is OpenShift's: KubeVirt itself does not enforce it. */
@@ -50,6 +52,8 @@ export const ANNOTATION = {
   backupSeries: 'svc.dev/backup-series',
   /** Changes as long as a service reads the snapshot of a backup. */
   backupBeat: 'svc.dev/backup-beat',
+  /** Changes as long as a service boots the VM of a proof. */
+  proofBeat: 'svc.dev/proof-beat',
   /** The requested size in bytes of a disk whose object has no size (container disks). */
   diskBytes: 'svc.dev/disk-bytes',
 } as const;

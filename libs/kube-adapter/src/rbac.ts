@@ -62,6 +62,17 @@ export const HANDLER_RBAC_RULES: readonly RbacRule[] = [
   rule('', ['pods/proxy'], ['get']),
 ];
 
+/** The part of the permissions that proofs of backups need in a namespace. */
+export const PROOF_RBAC_RULES: readonly RbacRule[] = [
+  rule('kubevirt.io', ['virtualmachines'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+  rule('kubevirt.io', ['virtualmachineinstances'], ['get', 'list', 'watch']),
+  rule('subresources.kubevirt.io', ['virtualmachineinstances/unpause'], ['update']),
+  rule('subresources.kubevirt.io', ['virtualmachineinstances/console', 'virtualmachineinstances/vnc'], ['get']),
+  rule('cdi.kubevirt.io', ['datavolumes'], ['get', 'list', 'watch', 'create']),
+  rule('upload.cdi.kubevirt.io', ['uploadtokenrequests'], ['create']),
+  rule('', ['persistentvolumeclaims'], ['get']),
+];
+
 /**
  * The permissions that this adapter needs, and no others. A test compares the manifests in `deploy/` with this list.
  */

@@ -12,6 +12,7 @@ import {
   type Refusal,
 } from '@headgate/domain-contracts';
 import { ANNOTATION } from '../labels.js';
+import { BEAT_MS, LeftOvers } from '../left-overs/left-overs.js';
 import { SNAPSHOTS } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterExports } from '../export/cluster-exports.js';
@@ -20,7 +21,6 @@ import { readVmState } from '../hardware/vm-hardware.js';
 import { findVm, sourceRefusals, type FoundVm, type SnapshotObject } from '../snapshots/snapshot-objects.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { disksOfBackup, type BackedUpDisk, type DisksOfBackup } from './disks-of-backup.js';
-import { BEAT_MS, LeftOvers } from './left-overs.js';
 import { consistencyOf, MomentSnapshots, type ReadingId } from './moment-snapshot.js';
 import { RangeDisk } from './range-disk.js';
 import { SnapshotExport } from './snapshot-export.js';
@@ -45,6 +45,10 @@ interface Found extends DisksOfBackup {
   readonly vm: FoundVm;
 }
 
+const LEFT_OVERS = {
+  removed: 'a snapshot that a backup has left was removed',
+  failed: 'the snapshots that backups have left were not looked for',
+};
 const NO_CHECKPOINTS =
   'A cluster keeps no record of changes, so everything is read, and the target stores the changed blocks.';
 
@@ -68,7 +72,8 @@ export class KubeBackupSource extends BackupSource {
     this.leftOvers = new LeftOvers({
       ...deps,
       ...(namespaces && { namespaces }),
-      snapshots: this.snapshots,
+      objects: this.snapshots,
+      messages: LEFT_OVERS,
       isServed: () => discovery.latest?.serves(SNAPSHOTS.apiVersion) === true,
     });
   }

@@ -8,7 +8,7 @@ import { KubeCredentials } from '../api/kube-credentials.js';
 import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.js';
 import { Reachability } from '../watch/reachability.js';
 import { versionProbe } from '../watch/version-probe.js';
-import { LeftOvers, SWEEP_MS } from './left-overs.js';
+import { LeftOvers, SWEEP_MS } from '../left-overs/left-overs.js';
 import { MomentSnapshots } from './moment-snapshot.js';
 
 const SNAPSHOTS = 'virtualmachinesnapshots.snapshot.kubevirt.io';
@@ -20,6 +20,7 @@ describe('what backups have left', () => {
   let leftOvers: LeftOvers;
   let clock: FixedClock;
   const warnings: string[] = [];
+  const messages = { removed: 'removed', failed: 'failed' };
   const log = { info: (): void => undefined, warn: (_fields: object, text: string): void => void warnings.push(text) };
 
   beforeEach(async () => {
@@ -30,7 +31,7 @@ describe('what backups have left', () => {
     snapshots = new MomentSnapshots({ api: new KubeApi('prod', credentials, system), clock: system, reachability });
     clock = new FixedClock();
     warnings.length = 0;
-    leftOvers = new LeftOvers({ snapshots, clock, log, isServed: () => true });
+    leftOvers = new LeftOvers({ objects: snapshots, messages, clock, log, isServed: () => true });
   });
   afterEach(async () => {
     await leftOvers.close();
@@ -113,7 +114,14 @@ describe('what backups have left', () => {
       looked.push(namespace);
       return Promise.reject(new Error('forbidden'));
     });
-    const some = new LeftOvers({ snapshots, clock, log, namespaces: ['team-a'], isServed: () => true });
+    const some = new LeftOvers({
+      objects: snapshots,
+      messages,
+      clock,
+      log,
+      namespaces: ['team-a'],
+      isServed: () => true,
+    });
     await some.sweep();
     await some.sweep();
     expect([looked, warnings.length]).toEqual([['team-a', 'team-a'], 1]);

@@ -3,6 +3,7 @@ import { DomainError, type BackupConsistency, type InstanceRef } from '@headgate
 import { conditionOf, type KubeObject, type OwnerReference } from '../api/kube-object.js';
 import { SNAPSHOTS } from '../api/resources.js';
 import { ANNOTATION, LABEL } from '../labels.js';
+import { BeatingObjects } from '../left-overs/beating-objects.js';
 import { failureOf, type SnapshotObject } from '../snapshots/snapshot-objects.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
@@ -28,8 +29,15 @@ export const ownerOf = ({ metadata: { name = '', uid = '' } }: SnapshotObject): 
 });
 
 /** The snapshots that hold the disks of VMs as they were when their backups began. */
-export class MomentSnapshots {
-  constructor(private readonly deps: WatchDeps) {}
+export class MomentSnapshots extends BeatingObjects<SnapshotObject> {
+  constructor(private readonly deps: WatchDeps) {
+    super(deps.api, {
+      resource: SNAPSHOTS,
+      label: LABEL.backup,
+      beat: ANNOTATION.backupBeat,
+      annotations: [ANNOTATION.backupSeries],
+    });
+  }
 
   /** It is no snapshot of the user, so it has no label of its VM. */
   create({ namespace, name }: InstanceRef, reading: ReadingId): Promise<SnapshotObject> {
@@ -42,35 +50,6 @@ export class MomentSnapshots {
       },
       spec: { source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name } },
     } as KubeObject);
-  }
-
-  /** Says that a service still reads it. */
-  async beat({ metadata: { namespace, name } }: SnapshotObject, count: number): Promise<void> {
-    const annotations = { [ANNOTATION.backupBeat]: String(count) };
-    await this.deps.api.patch(SNAPSHOTS, { namespace, name }, { metadata: { annotations } });
-  }
-
-  /** @param onlyVersion removes it only if it has not changed since it was read */
-  async remove(
-    { metadata }: SnapshotObject,
-    { onlyVersion = false }: { readonly onlyVersion?: boolean } = {},
-  ): Promise<boolean> {
-    const { namespace, name, uid, resourceVersion } = metadata;
-    return this.deps.api.delete(SNAPSHOTS, { namespace, name }, { uid, ...(onlyVersion && { resourceVersion }) });
-  }
-
-  /** The snapshots of backups in a namespace, or in all. */
-  async all(namespace?: string): Promise<readonly SnapshotObject[]> {
-    const listed = await this.deps.api.list<SnapshotObject>(SNAPSHOTS, {
-      ...(namespace !== undefined && { namespace }),
-      labelSelector: LABEL.backup,
-    });
-    // A label alone may be one that a user has copied.
-    return listed.filter(({ metadata: { labels, annotations } }) =>
-      [labels?.[LABEL.backup], annotations?.[ANNOTATION.backupSeries], annotations?.[ANNOTATION.backupBeat]].every(
-        (value) => value !== undefined,
-      ),
-    );
   }
 
   async exists({ metadata: { namespace, name, uid } }: SnapshotObject): Promise<boolean> {

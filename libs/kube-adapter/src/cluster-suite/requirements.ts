@@ -36,7 +36,6 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'containerTransfer',
   'guestControl',
   'backups',
-  'bootProof',
   'diskFiles',
   'diskRestore',
   'liveDisks',
@@ -45,7 +44,15 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
 /** Those without suites on a cluster, which change nothing outside of their namespace. */
 export const UNAVAILABLE: readonly AbilityName[] = [...NEVER_AVAILABLE, 'nodeScheduling'];
 
-const DISKS: readonly AbilityName[] = ['images', 'diskMove', 'diskExport', 'diskSource', 'diskIngest', 'backupSource'];
+const DISKS: readonly AbilityName[] = [
+  'images',
+  'diskMove',
+  'diskExport',
+  'diskSource',
+  'diskIngest',
+  'backupSource',
+  'bootProof',
+];
 
 /** The suites that need what a check of the doctor looks at; empty: all. */
 const SUITES_OF_CHECKS: Readonly<Record<string, readonly AbilityName[]>> = {
@@ -60,7 +67,8 @@ const SUITES_OF_CHECKS: Readonly<Record<string, readonly AbilityName[]>> = {
   metrics: ['metrics'],
   'storage-class': [...DISKS, 'hardware', 'containers', 'containerLogs'],
   'storage-expansion': ['hardware'],
-  'snapshot-class': ['snapshots', 'backupSource'],
+  // The suite of proofs reads the disks as a backup does.
+  'snapshot-class': ['snapshots', 'backupSource', 'bootProof'],
 };
 
 /** Checks whose warning is a lack too. The others only fail with an error. */
@@ -74,8 +82,8 @@ const NEEDED_WITHOUT_WARNING: readonly string[] = [
 ];
 
 const GATES: readonly (readonly [string, readonly AbilityName[]])[] = [
-  ['Snapshot', ['snapshots', 'cloning', 'backupSource']],
-  ['VMExport', ['diskExport', 'diskSource', 'diskIngest', 'backupSource']],
+  ['Snapshot', ['snapshots', 'cloning', 'backupSource', 'bootProof']],
+  ['VMExport', ['diskExport', 'diskSource', 'diskIngest', 'backupSource', 'bootProof']],
   ['ExpandDisks', ['hardware']],
 ];
 
@@ -143,7 +151,16 @@ async function settingLacks({ api, settings }: SuiteCluster, facts: ClusterFacts
     void found.push({ message, remedy, suites });
   if (imageUrl === undefined) {
     const remedy = 'Add --image-url URL of an image that the cluster can download.';
-    lack('No small disk image is known.', remedy, 'images', 'diskMove', 'diskExport', 'diskSource', 'backupSource');
+    lack(
+      'No small disk image is known.',
+      remedy,
+      'images',
+      'diskMove',
+      'diskExport',
+      'diskSource',
+      'backupSource',
+      'bootProof',
+    );
   }
   if (containerDisk === undefined) {
     const remedy = 'Add --container-disk IMAGE of a guest that has the agent and boots with 512 MiB.';

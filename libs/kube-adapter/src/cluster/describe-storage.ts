@@ -5,11 +5,13 @@ import {
   type InstanceRef,
   type StorageSegment,
 } from '@headgate/domain-contracts';
+import type { KubeApi } from '../api/kube-api.js';
 import type { ClaimObject, VmObject } from '../api/object-types.js';
 import { CLAIMS, STORAGE_CAPACITIES, STORAGE_PROFILES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { KubeObject } from '../api/kube-object.js';
 import { bytesOf } from '../inventory/guest-size.js';
 import { LABEL } from '../labels.js';
+import { isProofVm } from '../proof-vm.js';
 import { claimsOf } from './claims-of.js';
 import { listIfAllowed, listScoped, listScopedIfServed, refOf, type ClusterScope } from './cluster-scope.js';
 import { defaultClass, storageClasses, type StorageClassObject } from './storage-classes.js';
@@ -50,7 +52,7 @@ export async function describeStorage(scope: ClusterScope): Promise<ClusterStora
     const name = one.metadata.name ?? '';
     const own = claims.filter(({ spec }) => spec?.storageClassName === name);
     const profile = profiles?.find(({ metadata }) => metadata.name === name);
-    const segments = (capacities ?? []).filter(({ storageClassName }) => storageClassName === name).map(segmentOf);
+    const segments = segmentsOf(capacities, name);
     const free = segments.map(({ freeBytes }) => freeBytes).filter((bytes) => bytes !== null);
     return {
       kind: 'class',
@@ -82,6 +84,13 @@ const modesOf = (profile: ProfileObject | undefined): ClaimMode[] =>
     accessModes.map((accessMode) => ({ accessMode, volumeMode })),
   );
 
+const segmentsOf = (capacities: readonly CapacityObject[] | undefined, name: string): StorageSegment[] =>
+  (capacities ?? []).filter(({ storageClassName }) => storageClassName === name).map(segmentOf);
+
+/** The free space of a storage class, as far as its driver reports it and the account may read it. */
+export const freeSpaceOf = async (api: KubeApi, storageClass: string): Promise<StorageSegment[]> =>
+  segmentsOf(await listIfAllowed<CapacityObject>(api, STORAGE_CAPACITIES), storageClass);
+
 const segmentOf = ({ capacity, maximumVolumeSize, nodeTopology }: CapacityObject): StorageSegment => ({
   nodes: Object.entries(nodeTopology?.matchLabels ?? {})
     .map(([label, value]) => `${label}=${value}`)
@@ -94,6 +103,7 @@ const segmentOf = ({ capacity, maximumVolumeSize, nodeTopology }: CapacityObject
 async function usersOfClaims(scope: ClusterScope): Promise<Map<string, InstanceRef[]>> {
   const users = new Map<string, InstanceRef[]>();
   for (const vm of await listScopedIfServed<VmObject>(scope, VIRTUAL_MACHINES)) {
+    if (isProofVm(vm)) continue;
     for (const claim of claimsOf(vm.spec?.template?.spec ?? {})) {
       const key = `${vm.metadata.namespace}/${claim}`;
       users.set(key, [...(users.get(key) ?? []), refOf(scope.context, 'vm', vm)]);

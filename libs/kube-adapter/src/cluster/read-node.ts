@@ -3,6 +3,7 @@ import { keyOf } from '../api/kube-object.js';
 import type { ClaimObject, NodeObject, PodObject, VmiObject, VmObject } from '../api/object-types.js';
 import { CLAIMS, NODES, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
+import { isProofVm } from '../proof-vm.js';
 import { listScoped, listScopedIfServed, type ClusterScope } from './cluster-scope.js';
 import type { RestartContext } from './restart-elsewhere.js';
 import { storageClasses } from './storage-classes.js';
@@ -43,5 +44,6 @@ export async function readNode(
     classes: new Map(classes.map((one) => [one.metadata.name ?? '', one])),
     selectsMachines: facts.isAtLeast(1, 7),
   };
-  return { vms, vmis, pods, restart };
+  // The VM of a proof does not move: it ends with its pod.
+  return { vms: vms.filter((vm) => !isProofVm(vm)), vmis, pods, restart };
 }

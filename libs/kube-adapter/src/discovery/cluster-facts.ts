@@ -52,6 +52,10 @@ export interface KubevirtObject extends KubeObject {
 export const NEEDS_CDI =
   'Importing an image needs CDI (containerized-data-importer), which is not installed in this cluster.';
 
+/** Why backups can't be proved without CDI. */
+export const PROOF_NEEDS_CDI =
+  'A proof copies the disks with CDI (containerized-data-importer), which is not installed in this cluster.';
+
 /** The installed components of a cluster, their versions and their settings. */
 export class ClusterFacts {
   private readonly served: ReadonlySet<string>;

@@ -18,6 +18,7 @@ import {
   type Resource,
 } from '../api/resources.js';
 import { LABEL } from '../labels.js';
+import { isProofVm } from '../proof-vm.js';
 import type { KindSink } from '../watch/kind-watch.js';
 import { containerClaimFacts, containerPodFacts } from './container-facts.js';
 import type { ContainerTable } from './container-table.js';
@@ -48,7 +49,8 @@ export function inventoryKinds(vms: VmTable, containers: ContainerTable): readon
 }
 
 const vmSink = (vms: VmTable): KindSink<VmObject> => ({
-  upsert: (vm) => vms.setVm(keyOf(vm), vmFacts(vm)),
+  // The VM of a proof is no VM of the user.
+  upsert: (vm) => vms.setVm(keyOf(vm), isProofVm(vm) ? undefined : vmFacts(vm)),
   remove: (key) => vms.setVm(key, undefined),
   keys: () => vms.vmKeys(),
 });

@@ -1,27 +1,28 @@
 import { messageOf, type Clock, type Log } from '@headgate/domain-contracts';
-import { ANNOTATION } from '../labels.js';
-import type { SnapshotObject } from '../snapshots/snapshot-objects.js';
-import type { MomentSnapshots } from './moment-snapshot.js';
+import type { KubeObject } from '../api/kube-object.js';
+import type { BeatingObjects } from './beating-objects.js';
 
-/** How often a service says that it still reads a snapshot. */
+/** How often a service says that it still uses an object. */
 export const BEAT_MS = 2 * 60_000;
 /** Longer than several beats, also when some are lost. */
 export const SWEEP_MS = 10 * 60_000;
 
 export interface LeftOversDeps {
-  readonly snapshots: MomentSnapshots;
+  readonly objects: Pick<BeatingObjects, 'all' | 'beatOf' | 'remove'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Undefined: all. */
   readonly namespaces?: readonly string[];
-  /** Whether the cluster is known to have snapshots. */
+  /** Whether the cluster is known to have objects of the kind. */
   readonly isServed: () => boolean;
+  /** For the log. */
+  readonly messages: { readonly removed: string; readonly failed: string };
 }
 
 /**
- * Removes the snapshots of backups whose service was killed, with their exports. Others may read theirs meanwhile, in
- * another process or from another machine, so only those go whose beat has not changed between two looks. Clocks are
- * not compared.
+ * Removes objects whose service was killed, with everything that they own. Others may use theirs meanwhile, in another
+ * process or from another machine, so only those go whose beat has not changed between two looks. Clocks are not
+ * compared.
  */
 export class LeftOvers {
   /** The beat at the last look, by uid. */
@@ -36,22 +37,22 @@ export class LeftOvers {
 
   /** Never rejects. */
   async sweep(): Promise<void> {
-    const { snapshots, log, isServed, namespaces } = this.deps;
+    const { objects, log, isServed, namespaces, messages } = this.deps;
     if (!isServed()) return;
     try {
-      const found: SnapshotObject[] = [];
-      for (const namespace of namespaces ?? [undefined]) found.push(...(await snapshots.all(namespace)));
+      const found: KubeObject[] = [];
+      for (const namespace of namespaces ?? [undefined]) found.push(...(await objects.all(namespace)));
       const before = this.seen;
-      this.seen = new Map(found.map((one) => [one.metadata.uid ?? '', beatOf(one)]));
-      for (const snapshot of found) {
-        if (before.get(snapshot.metadata.uid ?? '') !== beatOf(snapshot)) continue;
+      this.seen = new Map(found.map((one) => [one.metadata.uid ?? '', objects.beatOf(one)]));
+      for (const object of found) {
+        if (before.get(object.metadata.uid ?? '') !== objects.beatOf(object)) continue;
         // A beat since it was listed protects it.
-        if (await snapshots.remove(snapshot, { onlyVersion: true }))
-          log.info({ snapshot: snapshot.metadata.name }, 'a snapshot that a backup has left was removed');
+        if (await objects.remove(object, { onlyVersion: true }))
+          log.info({ object: object.metadata.name }, messages.removed);
       }
     } catch (error) {
       const reason = messageOf(error);
-      if (reason !== this.reported) log.warn({ reason }, 'the snapshots that backups have left were not looked for');
+      if (reason !== this.reported) log.warn({ reason }, messages.failed);
       this.reported = reason;
     }
   }
@@ -61,5 +62,3 @@ export class LeftOvers {
     await this.working;
   }
 }
-
-const beatOf = ({ metadata }: SnapshotObject): string => metadata.annotations?.[ANNOTATION.backupBeat] ?? '';

@@ -33,14 +33,11 @@ import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { NEEDS_CDI } from '../discovery/cluster-facts.js';
 import type { KubeExport } from '../export/kube-export.js';
 import type { ImageUploads } from '../images/image-uploads.js';
-import { importProblem } from '../data-volumes/data-volume-facts.js';
-import { bytesOf } from '../inventory/guest-size.js';
 import { nameRefusals } from '../kubevirt-traits.js';
 import { ANNOTATION, LABEL } from '../labels.js';
-import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
-import { diskManifest, secretManifest, vmOf, volumeOf, type PlannedNic } from './moved-vm.js';
-import { UploadWriter } from './upload-writer.js';
+import { architectureOf, diskManifest, secretManifest, vmOf, volumeOf, type PlannedNic } from './moved-vm.js';
+import { writeVolume } from './write-volume.js';
 
 export interface KubeDiskIngestDeps extends WatchDeps {
   readonly discovery: ClusterDiscovery;
@@ -48,11 +45,6 @@ export interface KubeDiskIngestDeps extends WatchDeps {
   readonly exports: KubeExport;
 }
 
-/** Kubernetes' names of architectures, by those of libvirt. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64', s390x: 's390x' };
-/** How long CDI may take to start an upload server, and to store a disk that was sent. */
-const READY_TIMEOUT_MS = 5 * 60_000;
-const STORE_TIMEOUT_MS = 60 * 60_000;
 const GONE_INTERVAL_MS = 250;
 const MAX_GONE_LOOKUPS = 240;
 /** Phases in which nothing was sent yet. */
@@ -114,7 +106,7 @@ export class KubeDiskIngest extends DiskIngest {
     const { api } = this.deps;
     await ensureNamespace(api, spec.ref.namespace);
     const nics = await this.planNics(spec, [], []);
-    const vm = vmOf(spec, nics, ARCHITECTURES[spec.vm.arch] ?? '');
+    const vm = vmOf(spec, nics, architectureOf(spec.vm));
     try {
       if (spec.vm.cloudInit !== undefined) await api.create(SECRETS, secretManifest(spec, spec.vm.cloudInit));
       for (const [index, disk] of spec.vm.disks.entries())
@@ -127,18 +119,7 @@ export class KubeDiskIngest extends DiskIngest {
   }
 
   override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {
-    const { clock, uploads } = this.deps;
-    const volume = await this.freshVolume(await this.partialVolume(target, disk));
-    await this.follow(volume, 'UploadReady', READY_TIMEOUT_MS, signal);
-    const { namespace = '', name = '' } = volume.metadata;
-    return new UploadWriter({
-      clock,
-      signal,
-      proxy: await uploads.proxyAddress(),
-      requestToken: () => uploads.requestToken({ namespace, name }),
-      sizeBytes: bytesOf((volume.spec?.storage ?? volume.spec?.pvc)?.resources?.requests?.storage) ?? 0,
-      untilStored: (aborted) => this.follow(volume, 'Succeeded', STORE_TIMEOUT_MS, aborted),
-    });
+    return writeVolume(this.deps, await this.freshVolume(await this.partialVolume(target, disk)), signal);
   }
 
   override get updateProblem(): string {
@@ -276,41 +257,6 @@ export class KubeDiskIngest extends DiskIngest {
       metadata: { namespace, name, labels, annotations },
       spec: { source, storage },
     } as KubeObject);
-  }
-
-  private async follow(
-    volume: DataVolumeObject,
-    phase: 'UploadReady' | 'Succeeded',
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const late = new AbortController();
-    const { name = '' } = volume.metadata;
-    let waitsFor = 'CDI has not begun';
-    const cancel = this.deps.clock.after(timeoutMs, () =>
-      late.abort(new DomainError('BACKEND_TIMEOUT', `The DataVolume ${name} did not become ${phase}: ${waitsFor}.`)),
-    );
-    const failed = (reason: string): DomainError =>
-      new DomainError('BACKEND_FAILED', `The DataVolume ${name} can't be filled: ${reason.replace(/\.$/, '')}.`);
-    try {
-      await followObject<DataVolumeObject>({
-        ...this.deps,
-        resource: DATA_VOLUMES,
-        object: volume,
-        signal: AbortSignal.any([signal, late.signal]),
-        onChange: (version) => {
-          const problem = importProblem(version);
-          if (version.status?.phase === 'Failed') throw failed(problem ?? 'it has failed');
-          waitsFor = problem?.replace(/\.$/, '') ?? `its phase is ${version.status?.phase ?? 'unknown'}`;
-          return version.status?.phase === phase || version.status?.phase === 'Succeeded';
-        },
-        onRemoved: () => {
-          throw failed('it was deleted');
-        },
-      });
-    } finally {
-      cancel();
-    }
   }
 }
 

@@ -17,6 +17,12 @@ export interface PlannedNic extends PortableNic {
   readonly attachment?: string;
 }
 
+/** Kubernetes' names of architectures, by those of libvirt. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64', s390x: 's390x' };
+
+/** @returns an empty text for an unknown one */
+export const architectureOf = ({ arch }: IngestSpec['vm']): string => ARCHITECTURES[arch] ?? '';
+
 const NIC_MODELS = ['virtio', 'e1000', 'e1000e', 'rtl8139', 'ne2k_pci', 'pcnet'];
 
 const baseName = ({ id, ref }: IngestTarget): string => `${ref.name}-${id.slice(0, 8)}`;
@@ -32,6 +38,24 @@ const labelsOf = ({ id, ref }: IngestTarget): Record<string, string> => ({
   [LABEL.move]: id,
 });
 
+/**
+ * No pod uses a disk before it is complete, so storage that waits for its first consumer would wait forever. The
+ * DataVolume stays when it is complete.
+ */
+export const UPLOAD_ANNOTATIONS = {
+  'cdi.kubevirt.io/storage.bind.immediate.requested': 'true',
+  'cdi.kubevirt.io/storage.deleteAfterCompletion': 'false',
+} as const;
+
+/** The spec of a DataVolume that waits for an upload. */
+export const uploadSpec = (sizeBytes: number, storageClass: string | undefined): JsonObject => ({
+  source: { upload: {} },
+  storage: {
+    resources: { requests: { storage: formatBytes(sizeBytes) } },
+    ...(storageClass !== undefined && { storageClassName: storageClass }),
+  },
+});
+
 /** The DataVolume of a disk, which waits for an upload. The first one keeps the VM until it can be created. */
 export function diskManifest(spec: IngestSpec, disk: PortableDisk, vm: KubeObject | undefined): KubeObject {
   const { ref, mapping } = spec;
@@ -42,19 +66,11 @@ export function diskManifest(spec: IngestSpec, disk: PortableDisk, vm: KubeObjec
       name: volumeOf(spec, disk.name),
       labels: labelsOf(spec),
       annotations: {
-        // No pod uses the disk before it is complete, so storage that waits for its first consumer would wait forever.
-        'cdi.kubevirt.io/storage.bind.immediate.requested': 'true',
-        'cdi.kubevirt.io/storage.deleteAfterCompletion': 'false',
+        ...UPLOAD_ANNOTATIONS,
         ...(vm && { [ANNOTATION.movedVm]: JSON.stringify(vm) }),
       },
     },
-    spec: {
-      source: { upload: {} },
-      storage: {
-        resources: { requests: { storage: formatBytes(disk.sizeBytes) } },
-        ...(storageClass !== undefined && { storageClassName: storageClass }),
-      },
-    },
+    spec: uploadSpec(disk.sizeBytes, storageClass),
   } as KubeObject;
 }
 
@@ -132,7 +148,8 @@ const WINDOWS_CLOCK: JsonObject = {
   timer: { hpet: { present: false }, hyperv: {}, pit: { tickPolicy: 'delay' }, rtc: { tickPolicy: 'catchup' } },
 };
 
-function machine(vm: IngestSpec['vm']): JsonObject {
+/** The firmware, the features and the clock of a guest. */
+export function machine(vm: Pick<IngestSpec['vm'], 'firmware' | 'tpm' | 'os'>): JsonObject {
   const { features, ...rest } = firmware(vm);
   if (!vm.os?.startsWith('win')) return { ...(features !== undefined && { features }), ...rest };
   return { ...rest, features: { ...WINDOWS_FEATURES, ...(features as JsonObject | undefined) }, clock: WINDOWS_CLOCK };
