@@ -46,7 +46,7 @@ describe('the needs of abilities', () => {
 
   test('name the component that is missing', () => {
     const withoutCdi = factsOf(KUBEVIRT);
-    expect(missingIn(withoutCdi)).toEqual(['diskMove', 'images', 'backupSource']);
+    expect(missingIn(withoutCdi)).toEqual(['diskMove', 'images', 'backupSource', 'bootProof']);
     expect(obstacleTo('images', withoutCdi, 'lab')).toBe(
       'Importing an image needs CDI (containerized-data-importer), which is not installed in this cluster.',
     );

@@ -59,9 +59,12 @@ export const addedKubevirt: AddedKind<AddedKubevirtSettings> = {
     ...(kubeconfigFile !== undefined && { kubeconfigFile }),
     ...(kubeContext !== undefined && { kubeContext }),
   }),
-  open: async ({ context, settings: { kubeconfig, kubeconfigFile, kubeContext }, clock, log, mayWrite }) => {
+  open: async ({ context, settings, clock, log, mayWrite, takePicture }) => {
+    const { kubeconfig, kubeconfigFile, kubeContext } = settings;
     const { KubeBackend } = await import('./kube-backend.js');
     const source = kubeconfigFile === undefined ? { text: kubeconfig ?? '' } : { file: kubeconfigFile };
-    return { backend: KubeBackend.open({ context, clock, log, mayWrite, kubeconfig: source, kubeContext }) };
+    return {
+      backend: KubeBackend.open({ context, clock, log, mayWrite, takePicture, kubeconfig: source, kubeContext }),
+    };
   },
 };

@@ -11,7 +11,7 @@ export type { KubevirtSettings };
 export const kubevirtKind: BackendKind<KubevirtSettings> = {
   traits: KUBEVIRT_TRAITS,
   settings: KubevirtSettings,
-  open: async ({ context, settings, clock, log, mayWrite }) => {
+  open: async ({ context, settings, clock, log, mayWrite, takePicture }) => {
     const ca = readCa(settings.uploadProxyCa);
     // The Kubernetes client is loaded only here, so that a service without a cluster starts faster and stays smaller.
     const { KubeBackend } = await import('./kube-backend.js');
@@ -20,11 +20,13 @@ export const kubevirtKind: BackendKind<KubevirtSettings> = {
       clock,
       log,
       mayWrite,
+      takePicture,
       kubeconfig: settings.kubeconfig === undefined ? { default: true } : { file: settings.kubeconfig },
       kubeContext: settings.kubeContext,
       uploadProxy: { url: settings.uploadProxy, ca },
       handlerMetrics: settings.metrics?.handlers,
       nodeScheduling: settings.nodeScheduling,
+      proofNamespace: settings.proofNamespace,
       diskBuilds: settings.diskBuilds && diskBuildsOf(settings.diskBuilds),
     });
     return { backend };

@@ -67,6 +67,8 @@ export interface KubeBackendOptions {
   readonly handlerMetrics?: boolean;
   /** Whether nodes are cordoned and drained, which needs the right to patch them. Default false. */
   readonly nodeScheduling?: boolean;
+  /** The namespace in which backups are booted. Absent: that of their VM, or the one of new instances. */
+  readonly proofNamespace?: string | undefined;
   /** Takes the pictures of proofs from the screens of their guests. Absent: proofs have none. */
   readonly takePicture?: TakePicture | undefined;
   /** Asked before each request that changes the cluster; one that it forbids fails with NOT_READY and is not sent. */
@@ -161,6 +163,7 @@ export class KubeBackend extends Backend {
       log,
       namespaces,
       defaultNamespace,
+      proofNamespace: options.proofNamespace,
       takePicture: options.takePicture,
     });
     const abilities = {

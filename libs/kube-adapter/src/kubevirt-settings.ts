@@ -46,5 +46,9 @@ export class KubevirtSettings {
   @IsOptional() @ValidateNested() @Type(() => DiskBuildsSettings) diskBuilds?: DiskBuildsSettings;
   /** Whether the service may cordon and drain nodes, for which its account needs to patch them. Default false. */
   @IsOptional() @IsBoolean() nodeScheduling?: boolean;
+  /** The namespace in which backups are booted as a proof. By default that of the VM, or that of new VMs. */
+  @IsOptional()
+  @Matches(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, { message: '$property must be the name of a namespace' })
+  proofNamespace?: string;
   @IsOptional() @ValidateNested() @Type(() => KubevirtMetricsSettings) metrics?: KubevirtMetricsSettings;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   backupSourceContract,
+  bootProofContract,
   diskMoveContract,
   importedImagesContract,
   instanceHardwareContract,
@@ -118,6 +119,7 @@ containerLogsContract('kube with the least permissions', open, { timeoutMs: 60_0
 instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 diskMoveContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 backupSourceContract('kube with the least permissions', open, { timeoutMs: 60_000, hasCheckpoints: false });
+bootProofContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
   test('are enough for consoles, events, metrics, guest information, containers, migration, nodes and the doctor', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { takePicture } from '@headgate/consoles';
 import { SystemClock, type Backend, type BackendDeps, type OpenedBackend } from '@headgate/domain-contracts';
 import type { Logger } from 'pino';
 import type { CommandLine } from '../config/command-line.js';
@@ -44,6 +45,7 @@ export class ContextOpener {
       log: log.child({ context }),
       peers: () => [...this.peers],
       mayWrite: fence.mayWrite,
+      takePicture: (open) => takePicture(this.clock, open),
       importAllow: importExceptions(service),
       tinyGuest: options.tinyGuest,
       readerGuest: options.readerGuest,

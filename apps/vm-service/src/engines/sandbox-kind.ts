@@ -10,7 +10,7 @@ const DEFAULT_INSTANCES = 40;
 export const sandboxKind: BackendKind<SandboxSettings> = {
   traits: kubevirtKind.traits,
   settings: SandboxSettings,
-  open: async ({ context, settings, clock, log }) => {
+  open: async ({ context, settings, clock, log, takePicture }) => {
     const [conventions, { KubeSandbox }, seeds, { sandboxFleet }, { sandboxJournal }, { SandboxUsage }] =
       await Promise.all([
         import('@headgate/kube-adapter'),
@@ -32,6 +32,7 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
       diskBuilds: { images: ['*'] },
       handlerMetrics: true,
       nodeScheduling: true,
+      takePicture,
       clock,
       log,
     });

@@ -2,6 +2,7 @@ import type { Clock } from '@headgate/clock';
 import type { BackendTraits } from '../model/backend-traits.js';
 import type { AuditEntry } from './audit-log.port.js';
 import type { Backend } from './backend.port.js';
+import type { ConsoleStream } from './console-source.port.js';
 import type { DiagnosticCheck } from './diagnostics.port.js';
 import type { FolderAssignment } from './folder-store.port.js';
 import type { Log } from './log.port.js';
@@ -129,6 +130,8 @@ export interface BackendDeps<S extends object = object> {
   readonly mayWrite: () => boolean;
   /** Exceptions from the ranges to which downloads may not connect: addresses, ranges and host names. */
   readonly importAllow: readonly string[];
+  /** Takes a picture of a screen, as PNG, over a session of RFB that it opens. Absent: there are no pictures. */
+  readonly takePicture?: (open: () => Promise<ConsoleStream>) => Promise<Buffer>;
   /** The path of the disk image that was built on this machine; absent when there is none. */
   readonly tinyGuest?: string;
   /** The folder of the guest that reads the files of disks; absent where there is none. */

@@ -45,11 +45,12 @@ export class KubeBootProof extends BootProof {
 
   constructor(private readonly deps: KubeBootProofDeps) {
     super();
-    const { discovery, namespaces } = deps;
+    const { discovery } = deps;
+    const namespaces = this.namespaces();
     this.machines = new ProofMachines(deps);
     this.leftOvers = new LeftOvers({
       ...deps,
-      namespaces,
+      ...(namespaces && { namespaces }),
       objects: this.machines,
       messages: LEFT_OVERS,
       isServed: () => discovery.latest?.serves(VIRTUAL_MACHINES.apiVersion) === true,
@@ -72,13 +73,20 @@ export class KubeBootProof extends BootProof {
   override async discard(id: string): Promise<void> {
     if (!isProofId(id)) return;
     await this.running.whenEnded(id);
-    for (const namespace of this.deps.namespaces ?? [undefined]) await this.machines.removeWhole(id, namespace);
+    for (const namespace of this.namespaces() ?? [undefined]) await this.machines.removeWhole(id, namespace);
   }
 
   /** Ends all proofs, and waits until nothing is left of them. */
   async close(): Promise<void> {
     await this.running.close();
     await this.leftOvers.close();
+  }
+
+  /** Those in which proofs may be. Undefined: all. */
+  private namespaces(): readonly string[] | undefined {
+    const { namespaces, proofNamespace } = this.deps;
+    if (!namespaces || proofNamespace === undefined) return namespaces;
+    return [...new Set([...namespaces, proofNamespace])];
   }
 
   private async bootAndRemove(

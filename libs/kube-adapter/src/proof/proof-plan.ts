@@ -31,6 +31,8 @@ export interface ProofPlanDeps {
   readonly uploads: ImageUploads;
   /** Of new instances. */
   readonly defaultNamespace: string;
+  /** Chosen by the operator for all proofs. */
+  readonly proofNamespace?: string | undefined;
   /** The namespaces that the service watches. Undefined: all. */
   readonly namespaces?: readonly string[] | undefined;
 }
@@ -63,7 +65,7 @@ export async function planProof(
   const namespace = await namespaceOf(request, deps);
   if ((await namespaceExists(api, namespace)) === false)
     refusals.push(
-      refusal('WRONG_STATE', `The namespace ${namespace} for new VMs does not exist in ${context}.`, 'Create it.'),
+      refusal('WRONG_STATE', `The namespace ${namespace} for the proof does not exist in ${context}.`, 'Create it.'),
     );
   const missing = await missingPermissions(api, (group) => facts.servesGroup(group) || group === '', {
     rules: PROOF_RBAC_RULES,
@@ -118,9 +120,13 @@ function requestRefusals({ vm, command }: BootRequest): Refusal[] {
   return refusals;
 }
 
-/** That of the VM, so that its quotas and policies apply, where the service sees it. Otherwise that of new VMs. */
+/**
+ * The configured one, or that of the VM, so that its quotas and policies apply, where the service sees it. Otherwise
+ * that of new VMs.
+ */
 async function namespaceOf({ origin }: BootRequest, deps: ProofPlanDeps): Promise<string> {
-  const { api, context, namespaces, defaultNamespace } = deps;
+  const { api, context, namespaces, defaultNamespace, proofNamespace } = deps;
+  if (proofNamespace !== undefined) return proofNamespace;
   const isWatched = (name: string): boolean => namespaces?.includes(name) !== false;
   const own = origin?.context === context && isWatched(origin.namespace) ? origin.namespace : undefined;
   if (own !== undefined && (await namespaceExists(api, own)) !== false) return own;
