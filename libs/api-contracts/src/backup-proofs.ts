@@ -17,15 +17,15 @@ export class ProveBackupDto {
   /** The context that boots the backup. */
   @IsContextName() context!: string;
   /**
-   * The guest is up when this program exits with 0. Default: when its agent answers, or its serial line has a login
-   * prompt.
+   * The guest is up when this program exits with 0. Clusters run no programs in guests, and refuse it. Default: when
+   * its agent answers, or its serial line has a login prompt.
    */
   @Optional() @IsObject() @Nested(() => ProofCommandDto) command?: ProofCommandDto;
   /** How long the guest may take, in seconds. Default: 300. */
   @Optional() @IsInt() @Min(5) @Max(3600) timeLimitSeconds?: number;
   /**
-   * Whether all of the disks is read and compared with its hashes, and not only the parts that the guest reads.
-   * Default: true.
+   * Whether all of the disks is read and compared with its hashes, and not only the parts that the guest reads. A
+   * cluster always does, because it boots copies. Default: true.
    */
   @Optional() @IsBoolean() readAll?: boolean;
 }
@@ -134,7 +134,7 @@ export class ProofCertificateView {
   @Optional() @IsObject() @Nested(() => BootSignView) seen?: BootSignView;
   /** The time from the start of the guest until the sign, in milliseconds. */
   @Optional() @IsInt() @Min(0) bootMs?: number;
-  /** How many bytes of the disks the guest has read. */
+  /** How many bytes of the disks the guest has read. Absent where that is unknown: clusters boot copies. */
   @Optional() @IsInt() @Min(0) readBytes?: number;
   /** When it began, in ISO 8601. */
   @IsString() startedAt!: string;

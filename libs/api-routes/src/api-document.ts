@@ -7527,7 +7527,7 @@ export interface components {
             picture?: components["schemas"]["ProofPictureView"];
             /** @description The backup. */
             point: components["schemas"]["ProvedPointView"];
-            /** @description How many bytes of the disks the guest has read. */
+            /** @description How many bytes of the disks the guest has read. Absent where that is unknown: clusters boot copies. */
             readBytes?: number;
             /** @description One sentence about a boot that has failed. */
             reason?: string;
@@ -7604,14 +7604,14 @@ export interface components {
         };
         /** @description POST /api/ext/backups/targets/{target}/points/{point}/prove */
         ProveBackupDto: {
-            /** @description The guest is up when this program exits with 0. Default: when its agent answers, or its serial line has a login prompt. */
+            /** @description The guest is up when this program exits with 0. Clusters run no programs in guests, and refuse it. Default: when its agent answers, or its serial line has a login prompt. */
             command?: components["schemas"]["ProofCommandDto"];
             /**
              * @description The context that boots the backup.
              * @example local
              */
             context: string;
-            /** @description Whether all of the disks is read and compared with its hashes, and not only the parts that the guest reads. Default: true. */
+            /** @description Whether all of the disks is read and compared with its hashes, and not only the parts that the guest reads. A cluster always does, because it boots copies. Default: true. */
             readAll?: boolean;
             /** @description How long the guest may take, in seconds. Default: 300. */
             timeLimitSeconds?: number;
