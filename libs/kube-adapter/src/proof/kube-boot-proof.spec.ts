@@ -179,6 +179,22 @@ describe('a proof in a cluster', () => {
     expect(left()).toEqual([]);
   });
 
+  test('reads on when another client has taken its console', async () => {
+    await harness.close();
+    await open({ simulation: { timeScale: 0.05, timings: { guestBoot: 20_000 } } });
+    const spec = specOf();
+    harness.simulation.faults.inject('agent-gone', target(spec));
+    const booting = proof.boot(spec, never);
+    await until(() => clock.isSet(LIMIT_MS));
+    const ref = { kind: 'vm', context: 'prod', ...target(spec) } as const;
+    const { stream } = await harness.backend.require('consoles').openSerial(ref);
+    const closed = new Promise((resolve) => stream.on('error', () => undefined).once('end', resolve));
+    stream.resume();
+    expect(await booting).toMatchObject({ sign: { kind: 'prompt' } });
+    await closed;
+    expect(left()).toEqual([]);
+  });
+
   test.each([
     ['boot-power-off', /has powered off before it was up/],
     ['boot-crash', /has crashed before it was up/],
