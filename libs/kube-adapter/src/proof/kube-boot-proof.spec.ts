@@ -260,6 +260,18 @@ describe('a proof in a cluster', () => {
     expect(left()).toEqual([]);
   });
 
+  test('says nothing about the backup when the cluster does not answer at the end of its time', async () => {
+    const spec = specOf();
+    harness.simulation.faults.inject('boot-hang', target(spec));
+    const booting = proof.boot(spec, never);
+    const failed = expect(booting).rejects.toMatchObject({ code: expect.stringMatching(/^(BUSY|BACKEND_)/) });
+    await until(() => clock.isSet(LIMIT_MS));
+    harness.sandbox.faults.overload({ verb: 'get', resource: VMIS });
+    clock.reach(LIMIT_MS);
+    await failed;
+    expect(left()).toEqual([]);
+  });
+
   test('fails a backup with a disk that is damaged or short, and boots nothing', async () => {
     const starts: unknown[] = [];
     const stop = harness.sandbox.store.subscribe(VMIS, (event) => void starts.push(event));
