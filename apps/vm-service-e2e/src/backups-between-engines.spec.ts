@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { BackupPointView, MoveAcceptedView, PlanView, TaskView } from '@headgate/api-contracts';
+import type { BackupPointView, MoveAcceptedView, PlanView, SignedProofView, TaskView } from '@headgate/api-contracts';
 import { PrivateLibvirtd } from '@headgate/testing';
 import { Api } from './api.js';
 import { reportGuest } from './guest-report.js';
@@ -114,6 +114,11 @@ describeIf(noGuestsBecause(), 'backups of a cluster and of libvirt', () => {
     await done((await api.send<{ task: string }>('POST', path, wanted)).body.task);
     await api.untilVm(vm, 'is stopped', (one) => one?.status === 'Stopped');
   };
+  const prove = async (point: string, context: Context): Promise<SignedProofView['certificate']> => {
+    const path = `/api/ext/backups/targets/${target}/points/${point}`;
+    await done((await api.send<{ task: string }>('POST', `${path}/prove`, { context })).body.task);
+    return (await api.send<SignedProofView>('GET', `${path}/proof`)).body.certificate;
+  };
   const exported = async (vm: string, context: Context): Promise<Buffer> => {
     const answer = await fetch(`${service.url}${at(vm, context, 'export')}`);
     expect(answer.status).toBe(200);
@@ -176,6 +181,27 @@ describeIf(noGuestsBecause(), 'backups of a cluster and of libvirt', () => {
       const [original, copy] = [await exported(vm, 'there'), await exported(restored, 'cluster')];
       expect(copy.subarray(0, original.length).equals(original)).toBe(true);
       expect(copy.subarray(original.length).every((byte) => byte === 0)).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'are proved by the other engine, with the same hashes of the same disks',
+    async () => {
+      const { point } = await backUp(`${name}-c`, 'cluster');
+      const before = cluster.objects(HOME.cluster);
+      // A guest of QEMU boots the disk that the cluster has exported.
+      const booted = await prove(point, 'there');
+      expect(booted).toMatchObject({ outcome: 'booted', verified: 'all', context: 'there' });
+      expect(booted.readBytes).toBeGreaterThan(1024 ** 2);
+      const copied = await prove(point, 'cluster');
+      expect(copied).toMatchObject({ outcome: 'booted', verified: 'all', context: 'cluster' });
+      expect(copied).not.toHaveProperty('readBytes');
+      expect(copied.disks).toEqual(booted.disks);
+
+      const { point: ofLibvirt } = await backUp(`${name}-b`, 'there');
+      expect(await prove(ofLibvirt, 'cluster')).toMatchObject({ outcome: 'booted', verified: 'all' });
+      expect(cluster.objects(HOME.cluster)).toEqual(before);
     },
     TIMEOUT_MS,
   );
