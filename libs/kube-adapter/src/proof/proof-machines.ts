@@ -9,7 +9,7 @@ import type { WatchDeps } from '../watch/kind-watch.js';
 import { proofVm, proofVolume } from './proof-objects.js';
 
 const GONE_INTERVAL_MS = 250;
-const MAX_GONE_LOOKUPS = 480;
+const MAX_GONE_LOOKUPS = 240;
 
 /** The VMs of proofs, which own the copies of the disks. */
 export class ProofMachines extends BeatingObjects<VmObject> {
