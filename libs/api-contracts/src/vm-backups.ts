@@ -148,6 +148,8 @@ export class RestoreBackupDto {
   @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
   /** Whether the network cards keep the addresses of the original. Default: false. */
   @Optional() @IsBoolean() keepMacs?: boolean;
+  /** Whether the VM starts at once and reads from the backup what is not copied yet. Default: false. */
+  @Optional() @IsBoolean() instant?: boolean;
 }
 
 /** POST /api/ext/backups/targets/{target}/points/{point}/replace-disks and …/add-disks */

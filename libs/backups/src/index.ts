@@ -10,6 +10,7 @@ export * from './files/open-point-files.js';
 export * from './files/open-vm-files.js';
 export type { RestoreTaskDeps } from './fill-task.js';
 export * from './find-target.js';
+export * from './instant-restore-task.js';
 export * from './points.js';
 export * from './proof-store.js';
 export * from './prove-point.js';

@@ -3,7 +3,9 @@ import {
   buildPlan,
   Change,
   DomainError,
+  formatBytes,
   formatRef,
+  parseRef,
   throwFirstRefusal,
   UnavailableAbility,
   REHEARSAL_ID,
@@ -23,11 +25,13 @@ import {
 import { findPoint, findTarget } from './find-target.js';
 import type { Manifest } from './manifest.js';
 import type { RestoreTaskDeps } from './fill-task.js';
+import type { InstantRestoreInput } from './instant-restore-task.js';
 import type { RestoreInput } from './restore-task.js';
 import { portableOf, readManifest } from './restored-vm.js';
 
 export interface RestorePointDeps extends RestoreTaskDeps {
   readonly task: DefinedTask<RestoreInput>;
+  readonly instantTask: DefinedTask<InstantRestoreInput>;
   readonly reservations: Reservations;
   readonly audit: Audit;
 }
@@ -40,6 +44,8 @@ export interface RestoreRequest {
   readonly mapping: ResourceMapping;
   /** Whether the network cards keep their addresses. */
   readonly keepMacs: boolean;
+  /** Whether the VM starts before its disks are copied. */
+  readonly instant: boolean;
 }
 
 interface Prepared {
@@ -63,7 +69,13 @@ export class RestorePoint extends Change<[request: RestoreRequest], string, Prep
     const store = await stores.open(target);
     await findPoint(store, request.point);
     const manifest = await readManifest(store, request.point);
-    return { request, target, manifest, backend, work: workOn('restore-backup', request.destination) };
+    return {
+      request,
+      target,
+      manifest,
+      backend,
+      work: workOn(request.instant ? 'instant-restore' : 'restore-backup', request.destination),
+    };
   }
 
   protected override planPrepared(prepared: Prepared): Promise<Plan> {
@@ -72,8 +84,8 @@ export class RestorePoint extends Change<[request: RestoreRequest], string, Prep
 
   protected override runPrepared(prepared: Prepared, caller: Caller): Promise<string> {
     const { request, target, manifest, work } = prepared;
-    const { reservations, audit, task } = this.deps;
-    const { destination, point, mapping, keepMacs } = request;
+    const { reservations, audit } = this.deps;
+    const { destination, point, mapping, keepMacs, instant } = request;
     return reservations.during(work, (reservation) =>
       audit.of(
         caller,
@@ -91,6 +103,7 @@ export class RestorePoint extends Change<[request: RestoreRequest], string, Prep
             keepsMacs: keepMacs,
             copiesFirmwareVariables,
           };
+          const task = instant ? this.deps.instantTask : this.deps.task;
           return task.start({ name: destination.name, ref: input.destination, input, reservation }, caller);
         },
         () => `the backup of ${manifest.ref} of ${manifest.time}`,
@@ -98,11 +111,11 @@ export class RestorePoint extends Change<[request: RestoreRequest], string, Prep
     );
   }
 
-  private async look({ request, manifest, backend }: Prepared): Promise<{
+  private async look({ request, target, manifest, backend }: Prepared): Promise<{
     readonly plan: Plan;
     readonly copiesFirmwareVariables: boolean;
   }> {
-    const { destination: ref, mapping, keepMacs } = request;
+    const { destination: ref, mapping, keepMacs, instant } = request;
     const refusals: Refusal[] = [];
     if (this.deps.directory.get(ref))
       refusals.push({
@@ -116,11 +129,17 @@ export class RestorePoint extends Change<[request: RestoreRequest], string, Prep
     const vm = portableOf(manifest, { keepsMacs: keepMacs, copiesFirmwareVariables: manifest.hasFirmwareVariables });
     const planned = await ingest.plan({ id: REHEARSAL_ID, ref, vm, mapping });
     const copiesFirmwareVariables = manifest.hasFirmwareVariables && planned.firmwareVariables === true;
+    const start = instant ? await this.lookAtStart(backend, ref) : undefined;
     const known = new Set(refusals.map(({ code }) => code));
-    const plan = buildPlan([...planned.steps, { name: 'copy', detail: 'Write the disks, and read them back.' }], {
-      refusals: [...refusals, ...planned.refusals.filter(({ code }) => !known.has(code))],
+    const copy = start ? start.steps : [{ name: 'copy', detail: 'Write the disks, and read them back.' }];
+    const plan = buildPlan([...planned.steps, ...copy], {
+      refusals: [
+        ...refusals,
+        ...[...planned.refusals, ...(start?.refusals ?? [])].filter(({ code }) => !known.has(code)),
+      ],
       warnings: [
         ...planned.warnings,
+        ...(start ? [...start.warnings, ...this.instantWarnings(manifest, target, ref)] : []),
         ...[...manifest.losses, ...planned.losses].map(({ what }) => `The VM is without this: ${what}`),
         ...(manifest.hasFirmwareVariables && !copiesFirmwareVariables
           ? [`The VM is without the variables of its firmware. ${String(planned.firmwareVariables)}`]
@@ -133,5 +152,23 @@ export class RestorePoint extends Change<[request: RestoreRequest], string, Prep
       ],
     });
     return { plan, copiesFirmwareVariables };
+  }
+
+  private async lookAtStart(backend: Backend, ref: InstanceRef): Promise<Plan> {
+    const ability = backend.abilityFor('vm', 'instantRestore');
+    if (ability instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', ability.reason);
+    return ability.plan(ref);
+  }
+
+  private instantWarnings({ ref: original, vm }: Manifest, target: BackupTarget, { name }: InstanceRef): string[] {
+    const bytes = vm.disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const found = this.deps.directory.get(parseRef(original));
+    return [
+      `Until ${formatBytes(bytes)} are copied, ${name} reads from ${target.name}, which is slow, and is paused while that can't be read.`,
+      `Until then, ${name} can be stopped, started and deleted, but not be backed up, moved or changed, and the copy is not read back.`,
+      ...(found && 'status' in found && found.status !== 'Stopped'
+        ? [`${original} is ${found.status}: both have the same host name, keys and accounts.`]
+        : []),
+    ];
   }
 }

@@ -83,6 +83,7 @@ export * from './ports/disk-export.port.js';
 export * from './ports/disk-files.port.js';
 export * from './ports/disk-ingest.port.js';
 export * from './ports/disk-restore.port.js';
+export * from './ports/instant-restore.port.js';
 export * from './ports/disk-source.port.js';
 export * from './ports/disk-move.port.js';
 export * from './ports/find-instance.js';

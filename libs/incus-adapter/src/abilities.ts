@@ -71,6 +71,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
       'This service reads files on the disks of VMs only: use a shell in the container of Incus and LXD.',
     ),
     diskRestore: ofVms('restored from backups'),
+    instantRestore: ofVms('restored from backups'),
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),

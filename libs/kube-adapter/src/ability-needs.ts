@@ -63,6 +63,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   // No cluster has it.
   diskFiles: [kubevirt],
   diskRestore: [kubevirt],
+  instantRestore: [kubevirt],
   cluster: [],
   nodeScheduling: [],
   diagnostics: [],

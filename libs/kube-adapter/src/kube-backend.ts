@@ -80,6 +80,8 @@ const NO_BACKUPS =
 const NO_DISK_FILES = 'The service reads no files of disks in clusters: open the backup on a libvirt context.';
 const NO_DISK_RESTORE =
   'The service does not restore single disks in clusters: restore the backup as a new VM, or on libvirt.';
+const NO_INSTANT_RESTORE =
+  'A VM of a cluster starts when its restore has ended: the service can not serve disks to KubeVirt.';
 const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
 const BUILDS_NOT_ALLOWED =
   'The configuration does not allow builds in this cluster (diskBuilds): disks are built on the machine of the service.';
@@ -204,6 +206,7 @@ export class KubeBackend extends Backend {
       bootProof,
       diskFiles: new UnavailableAbility(NO_DISK_FILES),
       diskRestore: new UnavailableAbility(NO_DISK_RESTORE),
+      instantRestore: new UnavailableAbility(NO_INSTANT_RESTORE),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
       cluster: new KubeClusterInventory(api, discovery, scope),

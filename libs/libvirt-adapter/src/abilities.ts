@@ -15,6 +15,7 @@ import { openGuestControl, openGuestInspection } from './guests/open-guests.js';
 import { openGuestPorts } from './guest-ports/open-guest-ports.js';
 import { openHardware } from './hardware/open-hardware.js';
 import { openHostResources } from './host-resources/open-host-resources.js';
+import { openInstantRestore } from './instant-restore/open-instant-restore.js';
 import { openImages } from './images/open-images.js';
 import { openDiskFiles } from './files/open-disk-files.js';
 import type { LibvirtInventory } from './inventory/libvirt-inventory.js';
@@ -58,6 +59,8 @@ export function openAbilities(
   const backups = openBackups(engine);
   const backupSource = openBackupSource(engine, backups);
   const bootProof = openBootProof(engine);
+  const diskIngest = openDiskIngest(engine);
+  const instantRestore = openInstantRestore(engine, diskIngest);
   const diskFiles = openDiskFiles(engine, readerGuest);
   const hardware = openHardware(engine, (domain) => inventory.reread(domain));
   const migration = openMigration(engine, self, otherHosts);
@@ -115,7 +118,8 @@ export function openAbilities(
     diskExport: openExport(engine),
     diskSource: openDiskSource(engine),
     liveDisks: openLiveDisks(engine, backups),
-    diskIngest: openDiskIngest(engine),
+    diskIngest,
+    instantRestore,
     diskRestore: openDiskRestore(engine),
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility(
@@ -126,7 +130,18 @@ export function openAbilities(
   const close = async (): Promise<void> => {
     downloads.partials.interrupt();
     stops.close();
-    for (const part of [seeds, migration, diskMove, snapshots, diskFiles, bootProof, backupSource, backups, inventory])
+    for (const part of [
+      seeds,
+      migration,
+      diskMove,
+      snapshots,
+      diskFiles,
+      bootProof,
+      instantRestore,
+      backupSource,
+      backups,
+      inventory,
+    ])
       await part.close();
     await progress.cancelAll();
     await images.close();

@@ -264,6 +264,13 @@ export const procedures = {
     struct({ domain, path: string, destination: string, params: textParams(MAX_BLOCK_COPY_PARAMS), flags: uint }),
     nothing,
   ),
+  /** Copies the content of all layers into the file of the disk, which is based on nothing afterwards. */
+  domainBlockPull: procedure(
+    'DomainBlockPull',
+    240,
+    struct({ domain, path: string, bandwidth: unsignedHyper, flags: uint }),
+    nothing,
+  ),
   domainBlockJobAbort: procedure('DomainBlockJobAbort', 237, struct({ domain, path: string, flags: uint }), nothing),
   /** The present job of a domain, or with the flag 1 the last one that has ended. */
   domainGetJobStats: procedure(

@@ -16,6 +16,7 @@ import {
   type Reservation,
   type TimedSteps,
   type Use,
+  type UseMode,
   type Work,
   type WorkTimes,
 } from '@headgate/domain-contracts';
@@ -134,7 +135,8 @@ export class Ledger extends Reservations {
   override taskOf(subject: string): Required<Holder> | undefined {
     for (const { task, work } of this.bySubject.get(subject) ?? []) {
       const mode = work.uses.find((use) => use.subject === subject)?.mode;
-      if (task !== undefined && mode !== 'present') return { operation: work.operation, task };
+      if (task !== undefined && mode !== undefined && !LEAVES_USABLE.includes(mode))
+        return { operation: work.operation, task };
     }
     return undefined;
   }
@@ -271,6 +273,9 @@ export class Ledger extends Reservations {
     for (const listener of this.listeners) listener(subjects);
   }
 }
+
+/** Work that leaves an instance as usable as it is without it. */
+const LEAVES_USABLE: readonly UseMode[] = ['present', 'guest', 'content'];
 
 const conflictOf = ({ work: { operation }, task }: Entry, subject: string): Conflict => {
   const isBrief = task === undefined && ruleOf(operation).lasts === 'request';

@@ -31,6 +31,7 @@ export const PATIENCE: Readonly<Record<UnjournaledKind, Patience>> = {
   drain: patience(60, 'the departure', 'The backend may still get the instance off its node.'),
   backup: patience(60, 'the backup', 'The target has no incomplete backup.'),
   'restore-backup': patience(60, 'the restore', 'Look for the VM before you restore it again.'),
+  'instant-restore': patience(60, 'the restore', 'The VM waits for its backup, or is complete.'),
   'restore-disks': patience(60, 'the restore', 'Look at the disks of the VM before you restore them again.'),
   'prove-backup': patience(60, 'the backup to boot', 'The guest of the proof is removed.'),
   'check-backups': patience(60, 'the check of the target', 'Check it again.'),

@@ -125,7 +125,8 @@ export class StepsRun<Input extends object = object> implements JournaledRun {
     const interrupted = last && !last.isFinished ? last : undefined;
     const { resume } = this.definition;
     if (!resume) throw new Error(INTERRUPTED);
-    if (interrupted && interrupted.attempts >= MAX_ATTEMPTS)
+    const hasLimit = !this.steps.some(({ name, outlivesRestarts }) => name === interrupted?.name && outlivesRestarts);
+    if (interrupted && hasLimit && interrupted.attempts >= MAX_ATTEMPTS)
       throw new Error(`${INTERRUPTED}: "${interrupted.name}" was interrupted ${interrupted.attempts} times`);
     const decision = await this.watch(RESUME, RECOVERY_PATIENCE, (observe) => {
       const context = this.contextOf(this.task.shutdownSignal, observe);

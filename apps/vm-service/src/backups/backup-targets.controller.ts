@@ -149,7 +149,7 @@ export class BackupTargetsController {
   @HttpCode(202)
   restore(
     @Param() { target, point }: BackupPointPath,
-    @Body() { context, namespace, name, mapping, keepMacs = false }: RestoreBackupDto,
+    @Body() { context, namespace, name, mapping, keepMacs = false, instant = false }: RestoreBackupDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<AcceptedView | PlanView> {
@@ -161,6 +161,7 @@ export class BackupTargetsController {
       destination,
       mapping: { networks: mapping?.networks ?? {}, storageClasses: mapping?.storageClasses ?? {} },
       keepMacs,
+      instant,
     };
     return request.answer(query, this.restorePoint, [restored], (task) => ({ task }));
   }

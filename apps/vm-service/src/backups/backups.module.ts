@@ -15,6 +15,7 @@ import {
   type CleanInput,
   type ProveRunInput,
   DeletePoint,
+  InstantRestoreTask,
   ListPoints,
   ProofSigner,
   ProofStore,
@@ -63,6 +64,8 @@ import { ResticStores } from './restic-stores.js';
 
 const CLEAN_TASK = Symbol('CleanTask');
 const PROVE_RUN_TASK = Symbol('ProveRunTask');
+const RESTORE_TASK = Symbol('RestoreTask');
+const INSTANT_RESTORE_TASK = Symbol('InstantRestoreTask');
 const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
 
 /** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
@@ -155,7 +158,38 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
         return new BackUpVm({ directory, backends, targets, task, reservations, audit });
       },
     },
-    provideRestore(RestorePoint, RestoreTask),
+    {
+      provide: INSTANT_RESTORE_TASK,
+      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner, Clock],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        directory: InstanceDirectory,
+        backends: BackendDirectory,
+        tasks: TaskRunner,
+        clock: Clock,
+      ) => tasks.define(new InstantRestoreTask({ targets, stores, directory, backends, clock })),
+    },
+    {
+      provide: RESTORE_TASK,
+      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        directory: InstanceDirectory,
+        backends: BackendDirectory,
+        tasks: TaskRunner,
+      ) => tasks.define(new RestoreTask({ targets, stores, directory, backends })),
+    },
+    provideDeps(RestorePoint, {
+      ...STORED,
+      directory: InstanceDirectory,
+      backends: BackendDirectory,
+      task: RESTORE_TASK,
+      instantTask: INSTANT_RESTORE_TASK,
+      reservations: Reservations,
+      audit: Audit,
+    }),
     provideRestore(RestoreDisks, RestoreDisksTask),
     provideDeps(CleanTask, { ...STORED, retention: Retention, proofs: ProofStore, clock: Clock }),
     {

@@ -1,6 +1,15 @@
-import { areCompatible, meetingOf, OPERATION_NAMES, ruleOf, type UseMode } from './operations.js';
+import { areCompatible, meetingOf, OPERATION_NAMES, ruleOf, type Operation, type UseMode } from './operations.js';
 
-const MODES: readonly UseMode[] = ['present', 'unchanged', 'change', 'exclusive'];
+const MODES: readonly UseMode[] = [
+  'present',
+  'unchanged',
+  'change',
+  'power',
+  'guest',
+  'content',
+  'exclusive',
+  'removal',
+];
 
 describe('operations that meet', () => {
   test('are compatible in either order', () => {
@@ -9,7 +18,19 @@ describe('operations that meet', () => {
 
   test('exclude everything else from an instance that a task changes', () => {
     for (const first of ['move', 'restore', 'move-disk', 'migrate', 'snapshot', 'delete'] as const)
-      for (const second of OPERATION_NAMES) expect([first, second, meetingOf(first, second)]).toContain('refused');
+      for (const second of OPERATION_NAMES.filter((name) => name !== 'instant-restore'))
+        expect([first, second, meetingOf(first, second)]).toContain('refused');
+  });
+
+  test('let a VM that runs while it is restored be powered, used and deleted, and nothing that needs its disks', () => {
+    const ofRestore = (operation: Operation): string => meetingOf('instant-restore', operation);
+    for (const second of ['start', 'stop', 'restart', 'pause', 'unpause', 'tag', 'guest-command', 'delete'] as const)
+      expect([second, ofRestore(second)]).toEqual([second, 'both']);
+    const refused = OPERATION_NAMES.filter((name) => ofRestore(name) === 'refused');
+    expect(refused).toEqual(expect.arrayContaining(['create', 'instant-restore', 'restore-backup', 'hardware']));
+    for (const second of ['backup', 'export', 'export-running', 'clone', 'snapshot', 'migrate', 'move-disk'] as const)
+      expect([second, ofRestore(second)]).toEqual([second, 'refused']);
+    expect(meetingOf('restore-backup', 'delete')).toBe('refused');
   });
 
   test('leave the source of a clone and of an export unchanged', () => {

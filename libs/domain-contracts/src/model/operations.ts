@@ -3,15 +3,23 @@
  * - `present`: it must stay, but may change, such as a running VM whose disk is exported since a checkpoint.
  * - `unchanged`: nothing about it may change, such as the source of a clone.
  * - `change`: it is changed while it stays itself.
+ * - `power`: it is changed in a way that needs nothing of the content of its disks, such as by a start.
+ * - `guest`: only something inside of its guest is changed.
+ * - `content`: its disks are being filled while it may run.
  * - `exclusive`: nothing else may happen to it, or its name is taken.
+ * - `removal`: it ends, which also ends what fills its disks.
  */
-export type UseMode = 'present' | 'unchanged' | 'change' | 'exclusive';
+export type UseMode = 'present' | 'unchanged' | 'change' | 'power' | 'guest' | 'content' | 'exclusive' | 'removal';
 
 const COMPATIBLE: Readonly<Record<UseMode, readonly UseMode[]>> = {
-  present: ['present', 'unchanged', 'change'],
-  unchanged: ['present', 'unchanged'],
-  change: ['present'],
+  present: ['present', 'unchanged', 'change', 'power', 'guest'],
+  unchanged: ['present', 'unchanged', 'guest'],
+  change: ['present', 'guest'],
+  power: ['present', 'guest', 'content'],
+  guest: ['present', 'unchanged', 'change', 'power', 'guest', 'content'],
+  content: ['power', 'guest', 'removal'],
   exclusive: [],
+  removal: ['content'],
 };
 
 /** Whether two operations may use the same subject at the same time. */
@@ -40,13 +48,13 @@ const long = (label: string, uses: UseMode): OperationRule => ({ label, lasts: '
 export const OPERATIONS = {
   create: request('its creation', 'exclusive'),
   build: long('its creation from a bootable container image', 'exclusive'),
-  delete: long('its deletion', 'exclusive'),
-  start: request('a start', 'change'),
-  stop: request('a stop', 'change'),
-  restart: request('a restart', 'change'),
-  pause: request('a pause', 'change'),
-  unpause: request('the end of a pause', 'change'),
-  tag: request('a change of its tags', 'change'),
+  delete: long('its deletion', 'removal'),
+  start: request('a start', 'power'),
+  stop: request('a stop', 'power'),
+  restart: request('a restart', 'power'),
+  pause: request('a pause', 'power'),
+  unpause: request('the end of a pause', 'power'),
+  tag: request('a change of its tags', 'power'),
   patch: request('a change of its settings', 'change'),
   template: request('a change of its template mark', 'change'),
   folder: request('a change of its folder', 'change'),
@@ -78,10 +86,11 @@ export const OPERATIONS = {
   'backup-stopped': long('a backup', 'unchanged'),
   'read-files': long('a reading of its files', 'unchanged'),
   'restore-backup': long('its restore from a backup', 'exclusive'),
+  'instant-restore': long('its restore from a backup', 'content'),
   'replace-disks': long('the restore of its disks', 'exclusive'),
   'add-disks': long('the restore of a disk', 'change'),
-  'guest-password': request('a change in its guest', 'present'),
-  'guest-command': request('a program in its guest', 'present'),
+  'guest-password': request('a change in its guest', 'guest'),
+  'guest-command': request('a program in its guest', 'guest'),
   import: long('its import', 'exclusive'),
   'upload-image': long('an upload of its file', 'exclusive'),
   'use-image': long('the creation of a VM from it', 'unchanged'),

@@ -36,6 +36,11 @@ export interface StepDefinition<Input extends object = object> extends Patience 
   readonly name: string;
   /** Whether the task may be canceled while this step runs; false by default. */
   readonly isCancelable?: boolean;
+  /**
+   * Whether it goes on however often the service is restarted meanwhile, because a guest depends on it; false by
+   * default.
+   */
+  readonly outlivesRestarts?: boolean;
   /** The share of the task's progress compared with other steps; 1 by default. */
   readonly weight?: number;
   /**

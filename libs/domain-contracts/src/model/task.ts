@@ -18,6 +18,7 @@ export const TASK_KINDS = [
   'drain',
   'backup',
   'restore-backup',
+  'instant-restore',
   'restore-disks',
   'prove-backup',
   'check-backups',

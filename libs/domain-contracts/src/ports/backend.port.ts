@@ -32,6 +32,7 @@ import type { InstancePower } from './instance-power.port.js';
 import type { InstanceProvisioning } from './instance-provisioning.port.js';
 import type { NodeScheduling } from './node-scheduling.port.js';
 import type { ResourceMetrics } from './resource-metrics.port.js';
+import type { InstantRestore } from './instant-restore.port.js';
 import type { InstanceSnapshots } from './instance-snapshots.port.js';
 import type { LiveDisks } from './live-disks.port.js';
 
@@ -61,6 +62,7 @@ export interface Abilities {
   readonly diskSource: DiskSource;
   readonly diskIngest: DiskIngest;
   readonly diskRestore: DiskRestore;
+  readonly instantRestore: InstantRestore;
   readonly liveDisks: LiveDisks;
   readonly backups: InstanceBackups;
   readonly backupSource: BackupSource;
@@ -99,6 +101,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   diskSource: true,
   diskIngest: true,
   diskRestore: true,
+  instantRestore: true,
   liveDisks: true,
   backups: true,
   backupSource: true,

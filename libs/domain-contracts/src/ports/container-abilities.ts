@@ -28,6 +28,7 @@ export const FOR_CONTAINERS = {
   diskSource: 'moves of containers to other contexts',
   diskIngest: 'moves of containers from other contexts',
   diskRestore: 'restores of disks of containers',
+  instantRestore: 'containers that start while they are restored',
   liveDisks: 'live moves of containers',
   backups: 'checkpoints of containers',
   backupSource: 'backups of containers',

@@ -28,7 +28,7 @@ export abstract class Reservations {
    */
   abstract readonly isLost: boolean;
 
-  /** The task that uses an instance exclusively or needs it unchanged. */
+  /** The task that keeps an instance from being used, by changing it or because it needs it unchanged. */
   abstract taskOf(subject: string): Required<Holder> | undefined;
 
   /** The operations in progress that use anything of a context. */

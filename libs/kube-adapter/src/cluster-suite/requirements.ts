@@ -38,6 +38,7 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'backups',
   'diskFiles',
   'diskRestore',
+  'instantRestore',
   'liveDisks',
 ];
 

@@ -60,6 +60,11 @@ export abstract class BlockOperations {
    */
   abstract copy(uuid: string, copy: DiskCopy): Promise<void>;
   /**
+   * Starts to copy what is below the file of a disk into that file. When the job has ended by itself, the file is based
+   * on nothing, also in the persistent domain; when it has failed, the parts that it has copied stay.
+   */
+  abstract pull(uuid: string, target: string): Promise<void>;
+  /**
    * Ends a job that has caught up: the guest uses the lower layer or the copy from now on, also after its next start.
    * @throws DomainError if it has not
    */

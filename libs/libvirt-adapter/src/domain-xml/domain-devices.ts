@@ -114,7 +114,7 @@ function diskElement(
   };
 }
 
-const backingElement = ({ socket, exportName }: NonNullable<DiskSpec['backing']>): XmlElement => ({
+export const backingElement = ({ socket, exportName }: NonNullable<DiskSpec['backing']>): XmlElement => ({
   '@type': 'network',
   format: { '@type': 'raw' },
   source: { '@protocol': 'nbd', '@name': exportName, host: { '@transport': 'unix', '@socket': socket } },

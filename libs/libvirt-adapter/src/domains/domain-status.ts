@@ -6,6 +6,9 @@ export interface StatusAndReason {
   readonly reason?: string;
 }
 
+/** Whether QEMU has paused the guest because a disk could not be read or written. */
+export const isIoError = ({ word, reason }: DomainState): boolean => word === 'paused' && reason === 'I/O error';
+
 /** States as virsh prints them: https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/tools/virsh-domain-monitor.c */
 export function statusOf({ word, reason }: DomainState): StatusAndReason {
   switch (word) {

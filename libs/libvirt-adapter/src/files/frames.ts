@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { DomainError } from '@headgate/domain-contracts';
-import { SocketReader } from '../proof/socket-reader.js';
+import { SocketReader } from '../nbd/socket-reader.js';
 
 /** `tools/reader-guest/rootfs/init` describes them. */
 export type QuestionType = 'V' | 'L' | 'S' | 'R' | 'T' | 'C';

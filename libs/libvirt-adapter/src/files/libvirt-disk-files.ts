@@ -15,7 +15,7 @@ import {
 } from '@headgate/domain-contracts';
 import { connectSocket } from '../consoles/connect-socket.js';
 import { READER_FILES, readerNames } from '../domains/proof-names.js';
-import { NbdExportServer } from '../proof/nbd-export-server.js';
+import { NbdExportServer } from '../nbd/nbd-export-server.js';
 import { ProofMarks } from '../proof/proof-marks.js';
 import { readVolumes } from './answers.js';
 import { OpenedReader } from './opened-reader.js';

@@ -1,5 +1,5 @@
 import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
-import { statusOf, type StatusAndReason } from '../domains/domain-status.js';
+import { isIoError, statusOf, type StatusAndReason } from '../domains/domain-status.js';
 import type { DomainSnapshot } from '../domains/domain-reader.js';
 import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
 
@@ -62,6 +62,11 @@ function shownStatus({ state, description }: DomainSnapshot, stopping: Observati
   if (!state.isActive && failure !== undefined) return { status: 'DataVolumeError', reason: failure };
   const shown = statusOf(state);
   if (description.unreadable !== undefined) return { ...shown, reason: description.unreadable };
+  if (description.metadata.pending?.kind === 'backup-restore' && isIoError(state))
+    return {
+      ...shown,
+      reason: 'The guest waits for its backup, and continues when that can be read: see the task of its restore.',
+    };
   // libvirt reports "running" until the guest has shut down.
   return shown.status === 'Running' && stopping ? { status: 'Stopping', reason: stopping.reason } : shown;
 }

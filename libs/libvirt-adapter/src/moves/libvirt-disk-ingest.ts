@@ -31,6 +31,7 @@ import type { KeyedLock } from '../locks/concurrency.js';
 import { copyImage } from './copy-image.js';
 import { openUpdate } from './disk-update.js';
 import { expectFillable, openFilling, type FillDeps } from './fill-disk.js';
+import { baseName, volumeName } from './ingest-names.js';
 import { planIngest, type IngestPlanDeps, type PlannedIngest } from './ingest-plan.js';
 import { openDisk } from './libvirt-disk-source.js';
 
@@ -318,9 +319,3 @@ const MARK = 'move';
 const AUTOSTART_MARK = 'move-autostart';
 
 const isMark = (provisioning: string | undefined): boolean => provisioning === MARK || provisioning === AUTOSTART_MARK;
-
-const baseName = ({ id, ref }: IngestTarget): string => `${ref.name}-${id.slice(0, 8)}`;
-
-/** Names of disks come from another backend. */
-const volumeName = (target: IngestTarget, disk: string): string =>
-  `${baseName(target)}-${disk.replace(/[^A-Za-z0-9-]/g, '_')}.qcow2`;

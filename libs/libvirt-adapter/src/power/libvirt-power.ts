@@ -8,6 +8,7 @@ import {
 } from '@headgate/domain-contracts';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { NO_METADATA, type InstanceMetadata } from '../domain-xml/instance-metadata.js';
+import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { DomainState } from '../connection/domain-state.js';
 import type { DomainOperations } from '../connection/domain-operations.js';
@@ -111,7 +112,7 @@ export class LibvirtPower extends InstancePower {
     }
     if (!willStart) return domain.state;
     if (isTemplate) throw new DomainError('WRONG_STATE', templateRefusal(name));
-    if (pending !== undefined && pending.kind !== 'merge' && pending.isCanceled !== true) {
+    if (pending !== undefined && !RUNS_MEANWHILE.includes(pending.kind) && pending.isCanceled !== true) {
       throw new DomainError('BUSY', `A ${pending.kind} of ${name} is in progress: wait until it has ended.`);
     }
     return domain.state;
@@ -121,6 +122,9 @@ export class LibvirtPower extends InstancePower {
     return this.deps.connection.domains;
   }
 }
+
+/** Changes of the disks of a VM that may be started. */
+const RUNS_MEANWHILE: readonly PendingChange['kind'][] = ['merge', 'backup-restore'];
 
 /** A domain whose XML can't be read was not created by the service, or is ready. */
 function metadataOf(xml: string): InstanceMetadata {

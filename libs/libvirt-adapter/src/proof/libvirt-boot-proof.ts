@@ -19,7 +19,7 @@ import { connectSocket } from '../consoles/connect-socket.js';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import { variablesTemplate } from '../host/firmware-descriptions.js';
 import { variablesMismatch } from '../moves/firmware-variables.js';
-import { NbdExportServer } from './nbd-export-server.js';
+import { NbdExportServer } from '../nbd/nbd-export-server.js';
 import { MAX_SCREEN_BYTES, toPng } from './picture.js';
 import { PROOF_SOCKETS, proofNames } from '../domains/proof-names.js';
 import { ProofMarks } from './proof-marks.js';

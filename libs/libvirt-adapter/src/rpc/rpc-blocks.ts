@@ -76,6 +76,11 @@ export class RpcBlocks extends BlockOperations {
     await this.link.call(procedures.domainBlockCopy, args, { isSlow: true });
   }
 
+  override async pull(uuid: string, target: string): Promise<void> {
+    const args = { domain: domainOf(uuid), path: target, bandwidth: 0, flags: 0 };
+    await this.link.call(procedures.domainBlockPull, args, { isSlow: true });
+  }
+
   override async cancel(uuid: string, target: string): Promise<void> {
     try {
       if (!(await this.job(uuid, target))) return;

@@ -198,7 +198,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   recover({ uuid, name, metadata }: DomainDescription): void {
     const { pending } = metadata;
     // Their own abilities complete or undo them.
-    if (pending?.kind === 'migration' || pending?.kind === 'move' || pending?.kind === 'disk-restore') return;
+    if (pending && LEFT_TO_OTHERS.includes(pending.kind)) return;
     const isInterrupted = pending !== undefined && pending.service === this.deps.service();
     if (metadata.owner !== uuid || (pending !== undefined && !isInterrupted)) return;
     if (this.deps.holds.has(uuid) || (!isInterrupted && !hasUnneededLayers(metadata))) return;
@@ -384,7 +384,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const { pending } = metadata;
     if (!pending) return;
     if (pending.kind === 'merge') return merger.settle(uuid, pending);
-    if (pending.kind === 'disk-restore') return;
+    if (pending.kind === 'disk-restore' || pending.kind === 'backup-restore') return;
     const isSwitched = this.changes.uses(domain, await pool.path(), pending.disks);
     if (cause === 'interrupted')
       log.warn(
@@ -509,6 +509,9 @@ function withRestored(
     ...completedBy(operation),
   };
 }
+
+/** Changes that other parts complete or undo. */
+const LEFT_TO_OTHERS: readonly PendingChange['kind'][] = ['migration', 'move', 'disk-restore', 'backup-restore'];
 
 interface KeyedReport {
   readonly report: TaskReporter;

@@ -57,6 +57,10 @@ export class VirshBlocks extends BlockOperations {
     await this.virsh.withXml(diskCopyXml(copy), (file) => ['blockcopy', uuid, copy.target, '--xml', file, ...options]);
   }
 
+  override async pull(uuid: string, target: string): Promise<void> {
+    await this.virsh.run(['blockpull', uuid, target]);
+  }
+
   override async cancel(uuid: string, target: string): Promise<void> {
     try {
       if (!(await this.job(uuid, target))) return;

@@ -34,6 +34,7 @@ import { instanceProvisioningContract } from './instance-provisioning.contract.j
 import { nodeSchedulingContract } from './node-scheduling.contract.js';
 import { resourceMetricsContract } from './resource-metrics.contract.js';
 import { instanceSnapshotsContract, type SnapshotContractOptions } from './instance-snapshots.contract.js';
+import { instantRestoreContract } from './instant-restore.contract.js';
 import { liveDisksContract } from './live-disks.contract.js';
 import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
@@ -107,6 +108,7 @@ export function allPortsContract(
     bootProof: () => bootProofContract(adapter, open, options),
     diskFiles: () => diskFilesContract(adapter, open, options),
     diskRestore: () => diskRestoreContract(adapter, open, options),
+    instantRestore: () => instantRestoreContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, { ...options, ...diskSource }),
     diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),

@@ -20,6 +20,7 @@ import { MemoryDiskMove } from './memory-disk-move.js';
 import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
 import { MemoryExport } from './memory-export.js';
+import { MemoryInstantRestore } from './memory-instant-restore.js';
 import { MemoryLiveDisks } from './memory-live-disks.js';
 import { MemoryDiskIngest, MemoryDiskSource } from './memory-moves.js';
 import { MemoryGuestControl, MemoryGuestInspection } from './memory-guests.js';
@@ -91,6 +92,7 @@ export class MemoryBackend extends Backend {
     const engine = (this.engine = new MemoryEngine(traits.kind, nodeCount));
     this.logs = new MemoryContainerLogs(engine);
     const hardware = new MemoryHardware(engine);
+    const diskIngest = new MemoryDiskIngest(engine);
     const migration = new MemoryMigration(engine, peers);
     this.abilities = {
       inventory: new MemoryInventory(engine),
@@ -115,7 +117,8 @@ export class MemoryBackend extends Backend {
       guestPorts: new MemoryGuestPorts(engine, options.openPort),
       diskExport: new MemoryExport(engine),
       diskSource: new MemoryDiskSource(engine),
-      diskIngest: new MemoryDiskIngest(engine),
+      diskIngest,
+      instantRestore: new MemoryInstantRestore(engine, diskIngest),
       liveDisks: new MemoryLiveDisks(engine),
       backups: new MemoryBackups(engine),
       backupSource: new MemoryBackupSource(engine),

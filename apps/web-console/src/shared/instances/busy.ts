@@ -29,6 +29,7 @@ const wording = perLanguage(
       ['backup-stopped', { word: t`Backup`, label: t`a backup` }],
       ['read-files', { word: t`Files`, label: t`a reading of its files` }],
       ['restore-backup', { word: t`Restoring`, label: t`its restore from a backup` }],
+      ['instant-restore', { word: t`Restoring`, label: t`its restore from a backup` }],
       ['replace-disks', { word: t`Restoring`, label: t`the restore of its disks` }],
       ['add-disks', { word: t`Restoring`, label: t`the restore of a disk` }],
       ['import', { word: t`Importing`, label: t`its import` }],

@@ -16,6 +16,7 @@ const TITLES: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, (name: string) 
   plugin: (name) => t`Install ${name}`,
   backup: (name) => t`Back up ${name}`,
   'restore-backup': (name) => t`Restore ${name} from a backup`,
+  'instant-restore': (name) => t`Restore ${name} from a backup while it runs`,
   'restore-disks': (name) => t`Restore disks of ${name}`,
   'prove-backup': () => t`Boot a backup`,
   'check-backups': () => t`Check the backups`,
