@@ -4688,7 +4688,7 @@ export interface components {
              * @description The operation that the task carries out.
              * @enum {string}
              */
-            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "backup" | "backup-stopped" | "read-files" | "restore-backup" | "replace-disks" | "add-disks" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
+            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "backup" | "backup-stopped" | "read-files" | "restore-backup" | "instant-restore" | "replace-disks" | "add-disks" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
             /** @description The ID of the task. */
             task: string;
         };
@@ -7759,6 +7759,8 @@ export interface components {
              * @example local
              */
             context: string;
+            /** @description Whether the VM starts at once and reads from the backup what is not copied yet. Default: false. */
+            instant?: boolean;
             /** @description Whether the network cards keep the addresses of the original. Default: false. */
             keepMacs?: boolean;
             /** @description The networks and storage classes that take the place of those of the original. */
@@ -8286,7 +8288,7 @@ export interface components {
              * @description The kind of work.
              * @enum {string}
              */
-            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "restore-disks" | "prove-backup" | "check-backups" | "clean-backups" | "prove-backups";
+            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "instant-restore" | "restore-disks" | "prove-backup" | "check-backups" | "clean-backups" | "prove-backups";
             /** @description Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
             log: string;
             /** @description The instances of a bulk task, in one task only, not in the list. */

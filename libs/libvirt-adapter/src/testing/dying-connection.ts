@@ -15,6 +15,7 @@ const CHANGES: ReadonlySet<string> = new Set([
   'switchToOverlays',
   'commit',
   'pivot',
+  'pull',
   'beginBackup',
   'serveBackup',
   'abortBackup',

@@ -7,7 +7,7 @@ import { TextField } from '../../creation/components/text-field.js';
 import { nameOfRef, namespaceOfRef, contextOfRef } from '../point-names.js';
 import { nameProblem } from '../../names/name-rule.js';
 import { PlanPanel } from '../../plans/plan-panel.js';
-import { unavailableReason, useCapabilities } from '../../queries/use-capabilities.js';
+import { contextNamed, unavailableReason, useCapabilities } from '../../queries/use-capabilities.js';
 import { useTrackTask } from '../../tasks/track-task.js';
 import { Field } from '../../ui/field.js';
 import { SelectInput, Switch } from '../../ui/inputs.js';
@@ -38,12 +38,15 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
   const namespace = typed ?? (context === contextOfRef(point.ref) ? namespaceOfRef(point.ref) : '');
   const [name, setName] = useState(`${nameOfRef(point.ref)}-restored`);
   const [keepMacs, setKeepMacs] = useState(false);
+  const [startsAtOnce, setStartsAtOnce] = useState(false);
+  const canStartAtOnce = unavailableReason(contextNamed(capabilities, context), 'instantRestore') === undefined;
+  const instant = startsAtOnce && canStartAtOnce;
   const trackTask = useTrackTask();
   const queries = useQueryClient();
   const original = nameOfRef(point.ref);
   const [disks, setDisks] = useState('');
   const names = disks.split(/[\s,]+/).filter((disk) => disk !== '');
-  const request = { context, name, keepMacs, ...(namespace !== '' && { namespace }) };
+  const request = { context, name, keepMacs, instant, ...(namespace !== '' && { namespace }) };
   const receiver = refOfAddress({ context, namespace, name });
   const body = {
     ref: way === 'replace-disks' ? point.ref : receiver,
@@ -110,12 +113,22 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
             </>
           )}
           {way === 'new' ? (
-            <Switch
-              id="restore-macs"
-              label={t`Keep the addresses of the network cards`}
-              isChecked={keepMacs}
-              onChange={setKeepMacs}
-            />
+            <>
+              <Switch
+                id="restore-macs"
+                label={t`Keep the addresses of the network cards`}
+                isChecked={keepMacs}
+                onChange={setKeepMacs}
+              />
+              {canStartAtOnce && (
+                <Switch
+                  id="restore-instant"
+                  label={t`Start at once: the VM reads from the backup until its disks are copied, and pauses while the target is away`}
+                  isChecked={instant}
+                  onChange={setStartsAtOnce}
+                />
+              )}
+            </>
           ) : (
             <TextField
               id="restore-disks"
