@@ -89,6 +89,13 @@ describe('backups', () => {
       expect([taken.status, taken.json.code]).toEqual([409, 'ALREADY_EXISTS']);
       const restored = await run(restore, { context: 'lab', namespace: 'default', name: 'db-two' });
       expect(restored).toMatchObject({ status: 'done', result: { destination: 'vm/lab/default/db-two' } });
+      const atOnce = { context: 'lab', namespace: 'default', name: 'db-now', instant: true };
+      const rehearsed = await send('POST', `${restore}?dryRun=true`, atOnce);
+      expect(String(rehearsed.json['warnings'])).toMatch(/Until 8Mi are copied, db-now reads from nightly/);
+      const now = await run(restore, atOnce);
+      expect(now).toMatchObject({ kind: 'instant-restore', status: 'done', result: { copiedBytes: DISK_BYTES } });
+      const ref = { kind: 'vm', context: 'lab', namespace: 'default', name: 'db-now' } as const;
+      expect(edge.lab.engine.vm(ref).status).toBe('Running');
       const disk = edge.lab.engine.disks.get('vm/lab/default/db-two vda') ?? Buffer.alloc(0);
       expect(disk.subarray(1024, 1026).toString()).toBe('db');
       expect(edge.lab.engine.vm({ kind: 'vm', context: 'lab', namespace: 'default', name: 'db-two' }).status).toBe(

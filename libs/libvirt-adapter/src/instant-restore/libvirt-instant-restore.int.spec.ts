@@ -163,6 +163,8 @@ describeWithLibvirt(`Instant restores on libvirt${missing === undefined ? '' : `
       const paused = await recorder.untilVm(spec.ref, ({ status }) => status === 'Paused');
       expect(paused.reason).toMatch(/waits for its backup/);
       expect([...reasons].join('\n')).toContain('blob 1234 is damaged');
+      // QEMU has one client of the line at a time.
+      stream.destroy();
       // The service is away, and its guest waits.
       await restart();
       await expect(away).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
@@ -203,6 +205,7 @@ describeWithLibvirt(`Instant restores on libvirt${missing === undefined ? '' : `
       follow(work);
       const stream = await loggedIn(spec);
       await shell(stream, 'echo kept > /root/kept; sync');
+      stream.destroy();
       const power = backend.require('power');
       await power.apply(spec.ref, 'stop', { force: true });
       await recorder.untilVm(spec.ref, ({ status }) => status === 'Stopped');
