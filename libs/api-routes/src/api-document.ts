@@ -7759,7 +7759,7 @@ export interface components {
              * @example local
              */
             context: string;
-            /** @description Whether the VM starts at once and reads from the backup what is not copied yet. Default: false. */
+            /** @description Whether the VM starts at once, and reads its disks from the backup until they are copied. Default: false. */
             instant?: boolean;
             /** @description Whether the network cards keep the addresses of the original. Default: false. */
             keepMacs?: boolean;

@@ -60,8 +60,8 @@ export abstract class BlockOperations {
    */
   abstract copy(uuid: string, copy: DiskCopy): Promise<void>;
   /**
-   * Starts to copy what is below the file of a disk into that file. When the job has ended by itself, the file is based
-   * on nothing, also in the persistent domain; when it has failed, the parts that it has copied stay.
+   * Starts to copy the content below the file of a disk into that file. When the job has ended on its own, the file is
+   * based on nothing, also in the persistent domain; when it has failed, the parts that it has copied stay.
    */
   abstract pull(uuid: string, target: string): Promise<void>;
   /**

@@ -223,9 +223,9 @@ describeWithLibvirt(`Instant restores on libvirt${missing === undefined ? '' : `
 
   test('two VMs run from one backup, and the deletion of one leaves the other', async () => {
     const content = randomBytes(4 * MIB);
-    let isMended = false;
+    let isRepaired = false;
     const disk = memoryDisk(content, async (offset, length) => {
-      if (offset + length > 3 * MIB && !isMended) throw new Error('away');
+      if (offset + length > 3 * MIB && !isRepaired) throw new Error('away');
       return content.subarray(offset, offset + length);
     });
     const [one, two] = [await reserve(disk), await reserve(disk)];
@@ -237,7 +237,7 @@ describeWithLibvirt(`Instant restores on libvirt${missing === undefined ? '' : `
     expect((await libvirt.volumes()).filter((name) => name.startsWith(`${one.ref.name}-`))).toEqual([]);
     expect([await isServed(one), await isServed(two)]).toEqual([false, true]);
     await expect(backend.require('snapshots').create(two.ref, { name: 'now' })).rejects.toMatchObject({ code: 'BUSY' });
-    isMended = true;
+    isRepaired = true;
     expect(await works[1]).toBe('complete');
     expect(await isServed(two)).toBe(false);
   });

@@ -49,8 +49,8 @@ const socketOf = (backings: ReadonlyMap<string, ServedBacking>): string => [...b
 const REHEARSED: IngestTarget['id'] = '0'.repeat(12);
 
 /**
- * Starts VMs whose disks are empty files based on disks that this process serves. libvirt copies what is below the
- * files into them while the guest runs, and this process does while it is off. The metadata of the domain names the
+ * Starts VMs whose disks are empty files based on disks that this process serves. libvirt copies the content of
+ * these into the files while the guest runs, and this process does while it is off. The metadata of the domain names the
  * restore until its disks need the backup no longer.
  */
 export class LibvirtInstantRestore extends InstantRestore {
@@ -185,7 +185,7 @@ export class LibvirtInstantRestore extends InstantRestore {
       // A guest with empty disks would be worse than none.
       const served = servedTargets(describeDomain(await domains.persistentXml(id)), socketOf(backings));
       if (served.length !== backings.size)
-        throw new DomainError('NOT_SUPPORTED', `The libvirt of ${ref.context} does not keep what disks are based on.`);
+        throw new DomainError('NOT_SUPPORTED', `The libvirt of ${ref.context} does not keep the base of disks.`);
       await report.starting();
       signal.throwIfAborted();
       await startDomain(domains, id);

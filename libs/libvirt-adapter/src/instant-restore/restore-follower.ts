@@ -48,8 +48,8 @@ const USUAL_FAILURES = 3;
 
 /**
  * Copies what the disks of a VM don't have yet, whether it runs or not, and lets its guest go on when it was paused
- * because a part of the backup could not be read. Every failure is tried again, because the guest needs what is
- * missing: only the end of the VM, of the copy or of this process ends it.
+ * because a part of the backup could not be read. Every failure is tried again, because the guest needs the
+ * rest: only the end of the VM, of the copy or of this process ends it.
  */
 export class RestoreFollower {
   private readonly reads: Attempts;

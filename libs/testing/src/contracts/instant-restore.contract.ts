@@ -109,16 +109,16 @@ export function instantRestoreContract(
     });
 
     inTime('waits for a part that can not be read, and says which', async () => {
-      let isMended = false;
+      let isRepaired = false;
       const spec = await reserved(async (offset, length) => {
-        if (offset + length > 6 * MIB && !isMended) throw new Error('blob 1234 is damaged');
+        if (offset + length > 6 * MIB && !isRepaired) throw new Error('blob 1234 is damaged');
         return content.subarray(offset, offset + length);
       });
       const waiting = Promise.withResolvers<string>();
       const work = restore.run(spec, recorded({ waits: waiting.resolve }), never);
       expect(await waiting.promise).toMatch(/vda .*blob 1234 is damaged/);
       expect(await restore.state(spec)).toBe('running');
-      isMended = true;
+      isRepaired = true;
       expect(await work).toBe('complete');
       await stop(spec.ref);
       expect((await contentOf(spec.ref)).equals(content)).toBe(true);
