@@ -129,6 +129,15 @@ export class ManualClock extends SandboxClock {
    *   other's work
    */
   advance(ms: number): void {
+    for (const callback of this.steps(ms)) callback();
+  }
+
+  /**
+   * The due callbacks of a span in order, for callers that let other work happen between them. Each is run by the
+   * caller before the next one is taken; the time is that of the callback.
+   * @throws Error as `advance` does
+   */
+  *steps(ms: number): Generator<() => void, void> {
     const end = this.time + ms;
     let callbacks = 0;
     for (let due = this.timers.takeDue(end); due; due = this.timers.takeDue(end)) {
@@ -136,7 +145,7 @@ export class ManualClock extends SandboxClock {
       if (callbacks > MAX_CALLBACKS_PER_MOMENT)
         throw new Error(`More than ${MAX_CALLBACKS_PER_MOMENT} callbacks ran without any time passing.`);
       this.time = Math.max(this.time, due.at);
-      due.callback();
+      yield due.callback;
     }
     this.time = end;
   }

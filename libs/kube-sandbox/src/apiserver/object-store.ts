@@ -217,13 +217,16 @@ export class ObjectStore {
   /**
    * Adds many objects at the same time, each to the resource of its kind, and keeps their uids, timestamps and status;
    * a fast way to seed a cluster. @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
+   * @param options.keepsGeneration whether the objects keep their generations as well, because they come from another
+   *   cluster
    */
-  load(objects: Iterable<KubeObject>): void {
+  load(objects: Iterable<KubeObject>, { keepsGeneration = false }: { keepsGeneration?: boolean } = {}): void {
     const events: StoreEvent[] = [];
     try {
       for (const object of objects) {
         const resource = this.registry.resourceOf(object);
-        events.push(this.commit({ type: 'ADDED', resource, object: this.stamped(resource, object) }));
+        const generation = keepsGeneration ? object.metadata.generation : undefined;
+        events.push(this.commit({ type: 'ADDED', resource, object: this.stamped(resource, object, generation) }));
       }
     } finally {
       this.dispatcher.dispatch(events);
@@ -343,7 +346,7 @@ export class ObjectStore {
     return { ...object, apiVersion: storageApiVersion(definition), kind: definition.kind, metadata };
   }
 
-  private stamped<T extends KubeObject>(resource: string, object: T): T {
+  private stamped<T extends KubeObject>(resource: string, object: T, generation = 1): T {
     const definition = this.registry.get(resource);
     const draft = copyUnfrozen({ ...object, metadata: deepCopy(object.metadata) });
     const { metadata } = draft;
@@ -357,7 +360,7 @@ export class ObjectStore {
     metadata.uid ??= newUid();
     metadata.creationTimestamp ??= this.clock.timestamp();
     if (definition.hasGeneration === false) delete metadata.generation;
-    else metadata.generation = 1;
+    else metadata.generation = generation;
     delete metadata.resourceVersion;
     return draft;
   }
