@@ -6,6 +6,9 @@ export { FOLDER_LABEL, fleetName, fleetNamespace, type FleetSeedOptions } from '
 export { CONTROL_PLANE } from './seeds/company-nodes.js';
 export { meanContainerUsage, meanVmUsage, type MeanUsage } from './metrics/mean-usage.js';
 export { seededNumber, seededUid } from './seeds/seeded-values.js';
-export type { KubevirtVersion } from './kubevirt-version.js';
+export type { ImportOptions, ImportReport } from './imports/cluster-import.js';
+export type { VmEvent } from './imports/vm-events.js';
+export { nearestRelease, type KubevirtVersion } from './kubevirt-version.js';
+export type { OptionalPart } from './definitions/simulated-definitions.js';
 export type { VmSeed } from './seeds/vm-seed.js';
 export { CLIENT_HEADERS } from './compare/client-headers.js';

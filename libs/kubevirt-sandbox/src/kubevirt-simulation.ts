@@ -31,6 +31,8 @@ import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
 import { DiskContents } from './proxies/disk-contents.js';
 import { JobController } from './controllers/jobs/job-controller.js';
 import { JobPodController } from './controllers/jobs/job-pod-controller.js';
+import { importCluster, type ImportOptions, type ImportReport } from './imports/cluster-import.js';
+import { followVmEvents, type VmEvent } from './imports/vm-events.js';
 import type { ProgramChooser } from './pods/program.js';
 import { registerProxies } from './proxies/register-proxies.js';
 import { serveHandlerMetrics } from './metrics/handler-endpoint.js';
@@ -114,6 +116,19 @@ export class KubevirtSimulation implements SandboxExtension {
   /** Fills the cluster with 0 to 10,000 VMs, the same ones each time. */
   seedFleet(count: number, options?: FleetSeedOptions): void {
     seedFleet(this.context, count, options);
+  }
+
+  /**
+   * Adds the objects of another cluster, in parts; see {@link importCluster}. The simulation must be empty: its option
+   * `cluster` is false, and its time has not advanced.
+   */
+  importCluster(objects: readonly KubeObject[], options?: ImportOptions): Generator<void, ImportReport> {
+    return importCluster(this.context, objects, options);
+  }
+
+  /** Reports new events about VMs and their parts until the returned function is called. */
+  followVmEvents(listener: (event: VmEvent) => void): () => void {
+    return followVmEvents(this.context, listener);
   }
 
   /** A handful of VMs and containers, one in every state. */

@@ -8,6 +8,24 @@ export type KubevirtVersion = (typeof KUBEVIRT_VERSIONS)[number];
 
 export const LATEST_KUBEVIRT: KubevirtVersion = '1.9';
 
+/**
+ * The newest simulated release that is not newer than one of a cluster, such as `v1.6.2`; the oldest for an older one.
+ * Undefined for a text that names no release.
+ */
+export function nearestRelease(text: string): KubevirtVersion | undefined {
+  const wanted = /^v?(\d+)\.(\d+)(?:\.(\d+))?/
+    .exec(text)
+    ?.slice(1)
+    .map((part = '0') => Number(part));
+  if (!wanted) return undefined;
+  const isNotNewer = (version: KubevirtVersion): boolean => {
+    const parts = version.split('.').map(Number);
+    const index = wanted.findIndex((part, at) => part !== (parts[at] ?? 0));
+    return index < 0 || (parts[index] ?? 0) < wanted[index]!;
+  };
+  return KUBEVIRT_VERSIONS.filter(isNotNewer).at(-1) ?? KUBEVIRT_VERSIONS[0];
+}
+
 /** The releases differ in details; the code asks `release.since('1.6')` where one of them matters. */
 export class KubevirtRelease {
   constructor(readonly version: KubevirtVersion = LATEST_KUBEVIRT) {}

@@ -2,6 +2,8 @@ import { ApiError, type SandboxClock } from '@headgate/kube-sandbox';
 
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 60_000;
+/** More keys are looked at in further callbacks of the same moment, between which the process can do other work. */
+const MAX_KEYS_AT_ONCE = 500;
 
 /**
  * Keys of objects to reconcile, each at most once. Nothing runs while the queue is empty: an idle cluster
@@ -39,7 +41,13 @@ export class WorkQueue {
     this.scheduled = false;
     const keys = [...this.pending];
     this.pending.clear();
-    for (const key of keys) if (!this.stopped) this.run(key);
+    this.runSome(keys, 0);
+  }
+
+  private runSome(keys: readonly string[], from: number): void {
+    const end = from + MAX_KEYS_AT_ONCE;
+    for (const key of keys.slice(from, end)) if (!this.stopped) this.run(key);
+    if (end < keys.length && !this.stopped) this.clock.schedule(() => this.runSome(keys, end), 0);
   }
 
   private run(key: string): void {

@@ -63,6 +63,15 @@ export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}):
   context.store.load(objects.filter((object) => !exists(context, object)));
 }
 
+/** The configuration of KubeVirt and CDI with its defaults. */
+export const clusterSettings = (context: SimulationContext): KubeObject[] => {
+  const now = context.clock.timestamp();
+  return [
+    ...(context.without.has('kubevirt') ? [] : [kubevirtResource(context, {}, now)]),
+    ...(context.without.has('cdi') ? [] : cdiResources(context, now)),
+  ];
+};
+
 const exists = (context: SimulationContext, object: KubeObject): boolean =>
   context.store.get(context.resourceOf(object), object.metadata) !== undefined;
 
