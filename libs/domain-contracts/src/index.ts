@@ -126,5 +126,6 @@ export * from './ports/scheduled-snapshot-store.port.js';
 export * from './ports/ssh-key-store.port.js';
 export * from './ports/task-runner.port.js';
 export * from './ports/task-store.port.js';
+export * from './ports/twin-source.port.js';
 export * from './ports/webhook-store.port.js';
 export * from './ports/work-times.port.js';

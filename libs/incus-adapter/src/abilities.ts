@@ -75,6 +75,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),
+    twin: new UnavailableAbility('This service has no simulation of Incus and LXD, so they have no twin.'),
   };
   const close = async (): Promise<void> => {
     await inventory.close();

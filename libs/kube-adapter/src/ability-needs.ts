@@ -67,6 +67,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   cluster: [],
   nodeScheduling: [],
   diagnostics: [],
+  twin: [kubevirt],
 };
 
 /** Why a cluster can't have this ability. @param facts undefined while they are unknown: then a request finds out */

@@ -45,6 +45,7 @@ import { KubeBootProof, type TakePicture } from './proof/kube-boot-proof.js';
 import { KubeSnapshots } from './snapshots/kube-snapshots.js';
 import { KubeDiskIngest } from './moves/kube-disk-ingest.js';
 import { KubeDiskSource } from './moves/kube-disk-source.js';
+import { KubeTwinSource } from './twin/kube-twin-source.js';
 import { Reachability } from './watch/reachability.js';
 import { versionProbe } from './watch/version-probe.js';
 
@@ -217,6 +218,7 @@ export class KubeBackend extends Backend {
         handlers,
         schedulesNodes: options.nodeScheduling === true,
       }),
+      twin: new KubeTwinSource({ api, clock, context, namespaces }),
     };
     const release = async (): Promise<void> => {
       await Promise.all([backupSource.close(), bootProof.close()]);

@@ -126,6 +126,7 @@ export function openAbilities(
       'A libvirt context is a single host: migrate its VMs to another context, or shut them down.',
     ),
     diagnostics: openDiagnostics(engine, self),
+    twin: new UnavailableAbility('This service has no simulation of libvirt, so a host has no twin.'),
   };
   const close = async (): Promise<void> => {
     downloads.partials.interrupt();

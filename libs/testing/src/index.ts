@@ -57,6 +57,7 @@ export * from './contracts/source-store.contract.js';
 export * from './contracts/owned-store.contract.js';
 export * from './contracts/step-context.js';
 export * from './contracts/task-store.contract.js';
+export * from './contracts/twin-source.contract.js';
 export * from './contracts/unavailable-ability.contract.js';
 export * from './contracts/webhook-store.contract.js';
 export { FixedClock } from '@headgate/clock/testing';

@@ -35,6 +35,7 @@ import type { ResourceMetrics } from './resource-metrics.port.js';
 import type { InstantRestore } from './instant-restore.port.js';
 import type { InstanceSnapshots } from './instance-snapshots.port.js';
 import type { LiveDisks } from './live-disks.port.js';
+import type { TwinSource } from './twin-source.port.js';
 
 /** The abilities of backends by name. Every backend must provide a new one or give a reason why not. */
 export interface Abilities {
@@ -71,6 +72,7 @@ export interface Abilities {
   readonly cluster: ClusterInventory;
   readonly nodeScheduling: NodeScheduling;
   readonly diagnostics: Diagnostics;
+  readonly twin: TwinSource;
 }
 
 export type AbilityName = keyof Abilities;
@@ -110,6 +112,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   cluster: true,
   nodeScheduling: true,
   diagnostics: true,
+  twin: true,
 };
 
 /** The names, in the order in which they are listed. */

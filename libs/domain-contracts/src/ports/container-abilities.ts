@@ -37,4 +37,5 @@ export const FOR_CONTAINERS = {
   cluster: undefined,
   nodeScheduling: undefined,
   diagnostics: undefined,
+  twin: undefined,
 } as const;

@@ -50,7 +50,15 @@ export async function libvirtContracts(
     diskSource: { isLocal: true },
     diskIngest: { isFilledLocally: true },
     snapshots: { savesMemory: true },
-    unavailable: ['diskBuilds', 'migration', 'containers', 'containerLogs', 'containerTransfer', 'nodeScheduling'],
+    unavailable: [
+      'diskBuilds',
+      'migration',
+      'containers',
+      'containerLogs',
+      'containerTransfer',
+      'nodeScheduling',
+      'twin',
+    ],
     abilities: abilitiesOf(group),
   });
 }

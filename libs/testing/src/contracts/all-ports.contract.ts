@@ -36,6 +36,7 @@ import { resourceMetricsContract } from './resource-metrics.contract.js';
 import { instanceSnapshotsContract, type SnapshotContractOptions } from './instance-snapshots.contract.js';
 import { instantRestoreContract } from './instant-restore.contract.js';
 import { liveDisksContract } from './live-disks.contract.js';
+import { twinSourceContract } from './twin-source.contract.js';
 import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
 export interface AllPortsOptions extends ContractOptions {
@@ -116,6 +117,7 @@ export function allPortsContract(
     cluster: () => clusterInventoryContract(adapter, open, options),
     nodeScheduling: () => nodeSchedulingContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
+    twin: () => twinSourceContract(adapter, open, options),
   };
   backendContract(adapter, open, options);
   for (const [name, suite] of Object.entries(suites) as [AbilityName, () => void][]) {

@@ -55,7 +55,7 @@ const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness 
 allPortsContract('memory', open, {
   consoles: { greeting: /login: $/ },
   snapshots: { savesMemory: true },
-  unavailable: ['diskBuilds'],
+  unavailable: ['diskBuilds', 'twin'],
 });
 
 containerHardwareContract('memory', open);

@@ -128,6 +128,7 @@ export class MemoryBackend extends Backend {
       cluster: new MemoryCluster(engine),
       nodeScheduling: new MemoryNodeScheduling(engine, migration),
       diagnostics: new MemoryDiagnostics(engine),
+      twin: new UnavailableAbility('Nothing simulates a backend in memory, so it has no twin.'),
     };
   }
 
