@@ -6,6 +6,7 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
+  IsNumber,
   IsString,
   IsUUID,
   Matches,
@@ -28,8 +29,8 @@ const MAX_AGENT_CHANGES = 20;
 export const AGENT_ACTIONS = [...BULK_ACTIONS, 'restore-snapshot', 'delete-snapshot', 'hardware'] as const;
 export type AgentAction = BulkAction | 'restore-snapshot' | 'delete-snapshot' | 'hardware';
 
-/** The arguments of the tool `rehearse`. Exactly one of refs and query must be set. */
-export class RehearseDto {
+/** A change of instances, as agents rehearse it. Exactly one of refs and query must be set. */
+export class RehearsedChangeDto {
   /** The action on each instance. */
   @IsIn(AGENT_ACTIONS) action!: AgentAction;
   /** The refs of the instances. */
@@ -53,6 +54,95 @@ export class RehearseDto {
   changes?: HardwareChangeDto[];
   /** Only with hardware. */
   @Optional() @IsBoolean() restart?: boolean;
+}
+
+/** The arguments of the tool `rehearse`. */
+export class RehearseDto extends RehearsedChangeDto {
+  /** Whether the change is also carried out in a simulation of its context. */
+  @Optional() @IsBoolean() twin?: boolean;
+}
+
+/** POST /api/ext/twins: a change to carry out in a simulation of its context. */
+export class TwinDto extends RehearsedChangeDto {}
+
+/** An instance at one moment in a twin. */
+export class TwinStateView {
+  /** Its status, or the phase of a container. */
+  @IsString() status!: string;
+  /** The node. */
+  @Optional() @IsString() node?: string;
+  /** The number of virtual CPUs. */
+  @IsInt() cpu!: number;
+  /** Memory, such as `4Gi`. */
+  @IsString() mem!: string;
+  /** The boot disk of a VM, such as `20Gi`. */
+  @Optional() @IsString() disk?: string;
+  /** Its tags. */
+  @IsArray() @IsString({ each: true }) tags!: string[];
+  /** Whether a change waits for a restart. */
+  @IsBoolean() restartRequired!: boolean;
+  /** One sentence, when the state is a problem. */
+  @Optional() @IsString() reason?: string;
+}
+
+/** Something that happened to an instance in a twin. */
+export class TwinStepView {
+  /** Simulated seconds since the change began. */
+  @IsNumber() seconds!: number;
+  /** A word such as `Migrating` or `FailedScheduling`. */
+  @IsString() name!: string;
+  /** One sentence, or empty. */
+  @IsString() detail!: string;
+  /** Whether the cluster warns of it. */
+  @IsBoolean() warning!: boolean;
+}
+
+/** What a twin shows of one instance. */
+export class TwinInstanceView {
+  /** The ref of the instance. */
+  @IsString() ref!: string;
+  /** Before the change. Absent if it did not exist. */
+  @Optional() @Nested(() => TwinStateView) before?: TwinStateView;
+  /** After the change. Absent if it does not exist any more. */
+  @Optional() @Nested(() => TwinStateView) after?: TwinStateView;
+  /** What happened to it, in order. */
+  @IsArray() @Nested(() => TwinStepView, { each: true }) steps!: TwinStepView[];
+  /** Why the change failed for it. */
+  @Optional() @IsString() error?: string;
+  /** How the outcome differs from what the plan promises. */
+  @Optional() @IsString() difference?: string;
+}
+
+/** The outcome of a change that was carried out in a simulation of its context: nothing of it is real. */
+export class TwinView {
+  /** Always true: everything here was simulated. */
+  @IsBoolean() simulated!: boolean;
+  /** The context. */
+  @IsString() context!: string;
+  /** When the objects of the context were read, in ISO 8601. */
+  @IsString() readAt!: string;
+  /** How many objects the simulation has. */
+  @IsInt() objects!: number;
+  /** Simulated seconds from the change to the end. */
+  @IsNumber() simulatedSeconds!: number;
+  /** Whether everything had come to rest; otherwise a limit of time was reached. */
+  @IsBoolean() settled!: boolean;
+  /** The instances of the change. */
+  @IsArray() @Nested(() => TwinInstanceView, { each: true }) instances!: TwinInstanceView[];
+  /** Other instances that have changed as well, of those that the caller may read. At most 50. */
+  @IsArray() @Nested(() => TwinInstanceView, { each: true }) others!: TwinInstanceView[];
+  /** How the plan in the simulation differs from the plan. */
+  @IsArray() @IsString({ each: true }) differences!: string[];
+  /** The limits of the simulation, and the kinds of objects that were not read. */
+  @IsArray() @IsString({ each: true }) notes!: string[];
+}
+
+/** A plan, and what a simulation has made of it. */
+export class TwinRunView {
+  /** The plan of the change, as the context would carry it out. */
+  @Nested(() => PlanView) plan!: PlanView;
+  /** Absent if the plan is refused as a whole. */
+  @Optional() @Nested(() => TwinView) twin?: TwinView;
 }
 
 /** The arguments of the tool `commit`. */
@@ -136,6 +226,8 @@ export class ApprovalView {
   @IsInt() changes!: number;
   /** The plan that was rehearsed. If it has changed, an approval changes nothing. */
   @Nested(() => PlanView) plan!: PlanView;
+  /** What a simulation of the context has shown, if the agent has asked for one. It is no part of the plan. */
+  @Optional() @Nested(() => TwinView) twin?: TwinView;
   /** The words of the agent. They may be anything. */
   @IsString() reason!: string;
   /** When the agent has committed it, in ISO 8601. */

@@ -2524,6 +2524,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/twins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plans a change, and carries it out in a simulation of its context, into which the objects of the cluster were read
+         * @description Plans a change, and carries it out in a simulation of its context, into which the objects of the cluster were read. The cluster itself is not changed. Takes up to a minute; 409 while another simulation is in use.
+         */
+        post: operations["Twins.run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/views": {
         parameters: {
             query?: never;
@@ -4331,6 +4351,8 @@ export interface components {
             refs: string[];
             /** @description The ID of the token of the agent. */
             token: string;
+            /** @description What a simulation of the context has shown, if the agent has asked for one. It is no part of the plan. */
+            twin?: components["schemas"]["TwinView"];
         };
         /** @description A commit that was approved. */
         ApprovedView: {
@@ -8399,6 +8421,114 @@ export interface components {
             scope: components["schemas"]["TokenScopeDto"];
             /** @description Whether an administrator has stopped the agent. */
             stopped?: boolean;
+        };
+        /** @description POST /api/ext/twins: a change to carry out in a simulation of its context. */
+        TwinDto: {
+            /**
+             * @description The action on each instance.
+             * @enum {string}
+             */
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "snapshot" | "tag" | "untag" | "folder" | "unfolder" | "delete" | "restore-snapshot" | "delete-snapshot" | "hardware";
+            /** @description Only with hardware. */
+            changes?: components["schemas"]["HardwareChangeDto"][];
+            /**
+             * @description Only with folder.
+             * @example prod/databases
+             */
+            folder?: string;
+            /** @description Only with stop. */
+            force?: boolean;
+            /** @description Chooses the instances that match. */
+            query?: components["schemas"]["BulkQuery"];
+            /** @description The refs of the instances. */
+            refs?: string[];
+            /** @description Only with hardware. */
+            restart?: boolean;
+            /**
+             * @description The name of a snapshot.
+             * @example web-1
+             */
+            snapshot?: string;
+            /**
+             * @description Only with tag and untag.
+             * @example prod
+             */
+            tag?: string;
+        };
+        /** @description What a twin shows of one instance. */
+        TwinInstanceView: {
+            /** @description After the change. Absent if it does not exist any more. */
+            after?: components["schemas"]["TwinStateView"];
+            /** @description Before the change. Absent if it did not exist. */
+            before?: components["schemas"]["TwinStateView"];
+            /** @description How the outcome differs from what the plan promises. */
+            difference?: string;
+            /** @description Why the change failed for it. */
+            error?: string;
+            /** @description The ref of the instance. */
+            ref: string;
+            /** @description What happened to it, in order. */
+            steps: components["schemas"]["TwinStepView"][];
+        };
+        /** @description A plan, and what a simulation has made of it. */
+        TwinRunView: {
+            /** @description The plan of the change, as the context would carry it out. */
+            plan: components["schemas"]["PlanView"];
+            /** @description Absent if the plan is refused as a whole. */
+            twin?: components["schemas"]["TwinView"];
+        };
+        /** @description An instance at one moment in a twin. */
+        TwinStateView: {
+            /** @description The number of virtual CPUs. */
+            cpu: number;
+            /** @description The boot disk of a VM, such as `20Gi`. */
+            disk?: string;
+            /** @description Memory, such as `4Gi`. */
+            mem: string;
+            /** @description The node. */
+            node?: string;
+            /** @description One sentence, when the state is a problem. */
+            reason?: string;
+            /** @description Whether a change waits for a restart. */
+            restartRequired: boolean;
+            /** @description Its status, or the phase of a container. */
+            status: string;
+            /** @description Its tags. */
+            tags: string[];
+        };
+        /** @description Something that happened to an instance in a twin. */
+        TwinStepView: {
+            /** @description One sentence, or empty. */
+            detail: string;
+            /** @description A word such as `Migrating` or `FailedScheduling`. */
+            name: string;
+            /** @description Simulated seconds since the change began. */
+            seconds: number;
+            /** @description Whether the cluster warns of it. */
+            warning: boolean;
+        };
+        /** @description The outcome of a change that was carried out in a simulation of its context: nothing of it is real. */
+        TwinView: {
+            /** @description The context. */
+            context: string;
+            /** @description How the plan in the simulation differs from the plan. */
+            differences: string[];
+            /** @description The instances of the change. */
+            instances: components["schemas"]["TwinInstanceView"][];
+            /** @description The limits of the simulation, and the kinds of objects that were not read. */
+            notes: string[];
+            /** @description How many objects the simulation has. */
+            objects: number;
+            /** @description Other instances that have changed as well, of those that the caller may read. At most 50. */
+            others: components["schemas"]["TwinInstanceView"][];
+            /** @description When the objects of the context were read, in ISO 8601. */
+            readAt: string;
+            /** @description Whether everything had come to rest; otherwise a limit of time was reached. */
+            settled: boolean;
+            /** @description Always true: everything here was simulated. */
+            simulated: boolean;
+            /** @description Simulated seconds from the change to the end. */
+            simulatedSeconds: number;
         };
         /** @description PATCH /api/ext/messages/channels/{id}. Absent fields stay as they are; the kind does not change. */
         UpdateMessageChannelDto: {
@@ -15714,6 +15844,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CreatedTokenView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Twins.run": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwinDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinRunView"];
                 };
             };
         };

@@ -40,7 +40,7 @@ export interface InstanceUseCases {
   readonly applyContainerPower: ApplyContainerPower;
   readonly migrateVm: MigrateVm;
   readonly createSnapshot: CreateSnapshot;
-  readonly scheduledSnapshots: ScheduledSnapshotting;
+  readonly scheduledSnapshots: Pick<ScheduledSnapshotting, 'run'>;
   readonly tagVm: TagVm;
   readonly deleteVm: DeleteVm;
   readonly deleteContainer: DeleteContainer;

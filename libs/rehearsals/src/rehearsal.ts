@@ -1,5 +1,6 @@
 import type { AnyPlan, InstanceIdentity, JsonObject } from '@headgate/domain-contracts';
 import type { Rehearsable } from './rehearsable.js';
+import type { TwinOutcome } from './twin-outcome.js';
 import type { Comparable } from './compare-plans.js';
 
 /**
@@ -37,6 +38,8 @@ export interface Rehearsal {
   /** Why it failed. */
   readonly error?: string;
   readonly errorDetails?: JsonObject;
+  /** What a simulation of the context has shown. No part of the hash: it is shown next to the plan. */
+  readonly twin?: TwinOutcome;
 }
 
 /** A rehearsal in memory. */

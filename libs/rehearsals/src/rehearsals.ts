@@ -4,6 +4,7 @@ import {
   formatRef,
   messageOf,
   plainText,
+  type AnyPlan,
   type Audit,
   type Caller,
   type Clock,
@@ -20,6 +21,7 @@ import { noteOf, refsOf, subjectOf, targetDifferences } from './describe-rehears
 import { KeptRehearsals, MAX_WAITING_PER_TOKEN, rehearsalNotFound } from './kept-rehearsals.js';
 import type { Rehearsable } from './rehearsable.js';
 import type { KeptRehearsal, Rehearsal } from './rehearsal.js';
+import type { TwinOutcome } from './twin-outcome.js';
 
 export const REHEARSAL_MS = 5 * 60_000;
 export const APPROVAL_MS = 30 * 60_000;
@@ -39,6 +41,14 @@ export interface CommitRequest {
   readonly hash: string;
   /** The words of the agent, for the journal. */
   readonly reason: string;
+}
+
+/** A change of certain instances, as it would be carried out. */
+export interface PlannedChange {
+  readonly targets: readonly InstanceIdentity[];
+  readonly plan: AnyPlan;
+  /** Whether something of it would be carried out. */
+  readonly isCommittable: boolean;
 }
 
 /** Where the request of an agent came from. */
@@ -62,12 +72,9 @@ export class Rehearsals {
   /** Plans a change, and keeps the plan for a commit. @throws DomainError why the change is impossible */
   async rehearse(rehearsable: Rehearsable, token: string): Promise<Rehearsal> {
     const agent = this.deps.agents.get(token);
-    const targets = this.targetsOf(rehearsable, agent.caller);
-    const plan = await rehearsable.bind(refsOf(targets)).plan();
-    expectComplete(plan);
+    const { targets, plan, isCommittable } = await this.plan(rehearsable, agent.caller);
     const plans = plansByRef(plan, targets);
     const { action, request, isDestructive } = rehearsable;
-    const isCommittable = !isRefused(plan);
     const view: Rehearsal = {
       id: randomUUID(),
       token,
@@ -84,6 +91,24 @@ export class Rehearsals {
     };
     if (isCommittable) this.kept.add({ view, rehearsable, plans });
     return view;
+  }
+
+  /** The plan of a change and its targets, which nothing keeps. @throws DomainError why the change is impossible */
+  async plan(rehearsable: Rehearsable, caller: Caller): Promise<PlannedChange> {
+    const targets = this.targetsOf(rehearsable, caller);
+    const plan = await rehearsable.bind(refsOf(targets)).plan();
+    expectComplete(plan);
+    return { targets, plan, isCommittable: !isRefused(plan) };
+  }
+
+  /**
+   * Keeps what a simulation has shown, for those who approve the commit. It does not change the hash.
+   * @throws DomainError REHEARSAL_NOT_FOUND
+   */
+  attach(id: string, token: string, twin: TwinOutcome): Rehearsal {
+    const kept = this.own(id, token);
+    kept.view = { ...kept.view, twin };
+    return kept.view;
   }
 
   /**

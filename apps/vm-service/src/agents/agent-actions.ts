@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { expectAllowed, expectMembersAllowed, vmOrCt } from '@headgate/access';
-import type { AgentAction, HardwareChangeDto, RehearseDto } from '@headgate/api-contracts';
+import type { AgentAction, HardwareChangeDto, RehearsedChangeDto } from '@headgate/api-contracts';
 import {
   BULK_ACTIONS,
   Clock,
@@ -31,7 +31,7 @@ import { ActOnInstance } from './act-on-instance.js';
 
 const CHANGE = vmOrCt('change');
 /** The fields that each action takes, besides its targets. */
-const FIELDS: Partial<Record<AgentAction, readonly (keyof RehearseDto)[]>> = {
+const FIELDS: Partial<Record<AgentAction, readonly (keyof RehearsedChangeDto)[]>> = {
   stop: ['force'],
   tag: ['tag'],
   untag: ['tag'],
@@ -67,7 +67,7 @@ export class AgentActions {
   }
 
   /** @throws DomainError INVALID_INPUT, INVALID_REF, INSTANCE_NOT_FOUND, SNAPSHOT_NOT_FOUND */
-  async of(dto: RehearseDto, caller: Caller): Promise<Rehearsable> {
+  async of(dto: RehearsedChangeDto, caller: Caller): Promise<Rehearsable> {
     const { refs, query } = dto;
     if ((refs === undefined) === (query === undefined))
       throw new DomainError('INVALID_INPUT', 'Exactly one of refs and query must be set.');
@@ -80,7 +80,7 @@ export class AgentActions {
     return { ...work, choose, request: { work: work.request, query: { ...query }, refs: refs ?? [] } };
   }
 
-  private async workOf(dto: RehearseDto, refs: readonly InstanceRef[]): Promise<Work> {
+  private async workOf(dto: RehearsedChangeDto, refs: readonly InstanceRef[]): Promise<Work> {
     const { action, snapshot } = dto;
     switch (action) {
       case 'restore-snapshot':
@@ -98,7 +98,7 @@ export class AgentActions {
   }
 
   /** One instance is changed at once, several of them in a bulk task. */
-  private bulkWork({ force, tag, folder }: RehearseDto, action: BulkAction): Work {
+  private bulkWork({ force, tag, folder }: RehearsedChangeDto, action: BulkAction): Work {
     const request: DirectBulkRequest = {
       action,
       ...(force && { force }),
@@ -174,7 +174,7 @@ function expectChangeable(grant: Grant, refs: readonly InstanceRef[]): void {
 }
 
 /** @throws DomainError INVALID_INPUT for an argument that would be ignored, or is missing */
-function expectFields(dto: RehearseDto): void {
+function expectFields(dto: RehearsedChangeDto): void {
   const { action } = dto;
   const takes = FIELDS[action] ?? [];
   for (const field of ['force', 'tag', 'folder', 'snapshot', 'changes', 'restart'] as const)

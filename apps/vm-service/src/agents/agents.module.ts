@@ -23,6 +23,8 @@ import { FleetBudgetFacts } from './fleet-budget-facts.js';
 import { AgentTools } from './mcp/agent-tools.js';
 import { McpController } from './mcp/mcp.controller.js';
 import { McpSessions } from './mcp/mcp-sessions.js';
+import { Twins } from './twin/twins.js';
+import { TwinsController } from './twins.controller.js';
 
 /** Agents: what they rehearse and commit, who approves it, and the server of their protocol. */
 @Module({
@@ -39,7 +41,7 @@ import { McpSessions } from './mcp/mcp-sessions.js';
     BulkModule,
     ClusterModule,
   ],
-  controllers: [McpController, ApprovalsController, AgentsController],
+  controllers: [McpController, ApprovalsController, AgentsController, TwinsController],
   providers: [
     provideDeps(StopAgents, { tokens: ApiTokens, store: ApiTokenStore, audit: Audit }),
     { provide: Agents, useClass: AdmittedAgents },
@@ -53,6 +55,7 @@ import { McpSessions } from './mcp/mcp-sessions.js';
       clock: Clock,
     }),
     AgentActions,
+    Twins,
     AgentTools,
     McpSessions,
   ],

@@ -1,12 +1,13 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { eachMember, visibleInstances } from '@headgate/access';
 import { ApprovalPath, ApprovalView, ApprovedView, EmptyBody, StatusView } from '@headgate/api-contracts';
-import type { Caller, Plan } from '@headgate/domain-contracts';
+import type { Caller } from '@headgate/domain-contracts';
 import { Rehearsals, type Rehearsal } from '@headgate/rehearsals';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
-import { presentPlan } from '../platform/change-request.js';
 import { Needs } from '../platform/needs.decorator.js';
+import { presentRehearsed } from './present-rehearsed.js';
+import { presentTwin } from './twin/present-twin.js';
 
 /** The commits of agents that wait for a user. */
 @Controller('api/ext/approvals')
@@ -20,7 +21,7 @@ export class ApprovalsController {
     answerList(200, ApprovalView),
   )
   list(@CurrentCaller() caller: Caller): ApprovalView[] {
-    return this.rehearsals.waitingFor(caller).map(present);
+    return this.rehearsals.waitingFor(caller).map((one) => present(one, caller));
   }
 
   // Each instance is judged by the action, as in a bulk action.
@@ -50,7 +51,7 @@ export class ApprovalsController {
   }
 }
 
-const present = (one: Rehearsal): ApprovalView => ({
+const present = (one: Rehearsal, { grant }: Caller): ApprovalView => ({
   id: one.id,
   token: one.token,
   agent: one.tokenName,
@@ -58,7 +59,8 @@ const present = (one: Rehearsal): ApprovalView => ({
   destructive: one.isDestructive,
   refs: one.targets.map(({ ref }) => ref),
   changes: one.changes,
-  plan: presentPlan(one.plan as Plan),
+  plan: presentRehearsed(one.plan),
+  ...(one.twin && { twin: presentTwin(one.twin, grant) }),
   reason: one.reason,
   committedAt: new Date(one.committedAt ?? 0).toISOString(),
   expiresAt: new Date(one.expiresAt).toISOString(),

@@ -227,6 +227,7 @@ DELETE /api/ext/mcp                                     no       no     no    no
 GET    /api/ext/approvals                               no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/approvals/{id}/approve                  no       no     yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/approvals/{id}/reject                   no       no     yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/twins                                   no       no     yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/agents/stop                             no       no     yes   no    -       no     no       no    no
 POST   /api/ext/agents/resume                           no       no     yes   no    -       no     no       no    no
 GET    /api/ext/changes                                 no       yes    yes   yes   -       yes    yes      yes   yes

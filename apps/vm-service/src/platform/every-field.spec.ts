@@ -130,6 +130,7 @@ describe('every route of the API document', () => {
     ['/api/ext/guest/password', { ref: 'bad', user: 'root', password: 'new-password' }],
     ['/api/ext/guest/command', { ref: 'bad', path: '/bin/true' }],
     ['/api/ext/bulk', { action: 'stop', refs: ['bad'] }],
+    ['/api/ext/twins', { action: 'stop', refs: ['bad'] }],
     ['/api/move', { ref: 'bad', toBackend: 'memory' }],
     ['/api/move/preflight', { ref: 'bad', toBackend: 'memory' }],
     ['/api/move/preflight', { refs: ['bad'], toBackend: 'memory' }],

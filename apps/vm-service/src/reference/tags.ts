@@ -66,6 +66,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Roles: 'Roles of users and groups.',
   Schedules: 'Actions on instances at planned times.',
   Tokens: 'API tokens.',
+  Twins: 'Changes in simulations of clusters.',
   Usage: 'The CPU, memory, disk and network usage of VMs.',
   UsageHistory: 'The usage of VMs over up to 30 days.',
   Views: 'Lists of the page that users have saved.',

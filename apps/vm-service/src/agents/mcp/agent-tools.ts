@@ -9,7 +9,7 @@ import {
   RehearseDto,
   TaskRefDto,
 } from '@headgate/api-contracts';
-import { AuditLog, DomainError, formatRef, type Caller, type Plan } from '@headgate/domain-contracts';
+import { AuditLog, DomainError, formatRef, type Caller } from '@headgate/domain-contracts';
 import { FleetReader, queryEntries } from '@headgate/fleet';
 import { Agents, Budgets, Rehearsals, type Rehearsal } from '@headgate/rehearsals';
 import { TaskReader } from '@headgate/tasks';
@@ -18,12 +18,14 @@ import { compileListQuery } from '../../fleet/compile-list-query.js';
 import { presentEntry } from '../../fleet/present.js';
 import { readable } from '../../fleet/readable.js';
 import { InstanceAccess } from '../../identity/instance-access.js';
-import { presentPlan } from '../../platform/change-request.js';
 import { toDomainError } from '../../platform/to-domain-error.js';
 import { WireValidationPipe } from '../../platform/wire-validation.pipe.js';
 import { presentTask } from '../../tasks/present-task.js';
 import { expectReadable } from '../../tasks/readable-task.js';
 import { AgentActions } from '../agent-actions.js';
+import { presentRehearsed, refusedMembers } from '../present-rehearsed.js';
+import { presentTwin } from '../twin/present-twin.js';
+import { Twins } from '../twin/twins.js';
 import { toolResult, type ToolResult } from './untrusted.js';
 
 const DEFAULT_LIMIT = 50;
@@ -50,6 +52,7 @@ export class AgentTools {
     private readonly budgets: Budgets,
     private readonly actions: AgentActions,
     private readonly rehearsals: Rehearsals,
+    private readonly twins: Twins,
   ) {
     this.tools = new Map<string, Tool>([
       ['list_instances', this.tool(ListInstancesDto, (args, caller) => this.list(args, caller))],
@@ -122,16 +125,7 @@ export class AgentTools {
     const agent = this.agents.get(token);
     const rehearsal = await this.rehearsals.rehearse(await this.actions.of(args, agent.caller), token);
     const { id, hash, action, targets, changes, plan, expiresAt, isDestructive } = rehearsal;
-    const {
-      members,
-      ok: _ok,
-      unplanned: _unplanned,
-      ...common
-    } = plan as Plan & {
-      readonly members?: readonly (Plan & { readonly ref: string; readonly ok: boolean })[];
-      readonly ok?: boolean;
-      readonly unplanned?: number;
-    };
+    const twin = args.twin && hash !== undefined ? await this.twin(args, rehearsal, agent.caller) : undefined;
     return {
       id: hash === undefined ? null : id,
       hash: hash ?? null,
@@ -141,10 +135,23 @@ export class AgentTools {
       changes,
       destructive: isDestructive,
       needsApproval: agent.leash.approval === 'all' || (agent.leash.approval === 'destructive' && isDestructive),
-      plan: presentPlan(common),
-      refused: members?.filter(({ ok }) => !ok).map(({ ref, refusals }) => ({ ref, refusals })),
+      plan: presentRehearsed(plan),
+      refused: refusedMembers(plan),
+      twin,
       changesLeft: this.budgets.of(token, agent.leash).left,
     };
+  }
+
+  /** What a simulation shows, or why there is none: the plan can be committed in any case. */
+  private async twin(dto: RehearseDto, { id, token, targets, plan }: Rehearsal, caller: Caller): Promise<unknown> {
+    try {
+      const outcome = await this.twins.run({ dto, planned: { targets, plan, isCommittable: true }, caller });
+      this.rehearsals.attach(id, token, outcome);
+      return presentTwin(outcome, caller.grant);
+    } catch (error) {
+      const { code, message } = toDomainError(error);
+      return { error: message, code };
+    }
   }
 
   private async commit(args: CommitDto, caller: Caller): Promise<unknown> {

@@ -97,6 +97,11 @@ export const TOOLS = [
           },
         },
         restart: { type: 'boolean', description: 'With hardware: restarts the guest where a change needs it' },
+        twin: {
+          type: 'boolean',
+          description:
+            'Also carries the change out in a simulation of its cluster, and returns what happened there as twin. Takes up to a minute. Only for one context with KubeVirt',
+        },
       },
       ['action'],
     ),
