@@ -1,5 +1,5 @@
 import { screen, within } from '@testing-library/react';
-import type { ApprovalView } from '@headgate/api-contracts';
+import type { ApprovalView, TwinView } from '@headgate/api-contracts';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
@@ -37,6 +37,41 @@ describe('the approvals', () => {
     expect(section.getByText('Destroys data')).toBeTruthy();
     const link = await screen.findByRole('link', { name: /Approvals/ });
     expect(link.textContent).toContain('1');
+  });
+
+  test('show what a simulation has made of the change, and that it is one', async () => {
+    const state = { status: 'Stopped', cpu: 2, mem: '4Gi', tags: [], restartRequired: false };
+    const step = { seconds: 1.5, name: 'FailedScheduling', detail: '0/3 nodes are available', warning: true };
+    const difference = 'The plan starts it; in the twin it is ErrorUnschedulable afterwards.';
+    const twin: TwinView = {
+      simulated: true,
+      context: 'lab',
+      readAt: '2026-01-01T00:00:00.000Z',
+      objects: 100,
+      simulatedSeconds: 30,
+      settled: false,
+      instances: [
+        {
+          ref: 'vm/lab/default/<i>web</i>',
+          before: state,
+          after: { ...state, status: 'ErrorUnschedulable' },
+          steps: [step],
+          difference,
+        },
+      ],
+      others: [{ ref: 'vm/lab/default/other', before: { ...state, node: 'node-a' }, steps: [] }],
+      differences: ['The plan is "start"; the plan in the twin is "wait".'],
+      notes: ['No real guest runs.'],
+    };
+    approvals = [{ ...waiting, twin }];
+    await openConsole('/approvals', [], service);
+    const section = within(await screen.findByRole('region', { name: 'Simulation' }));
+    expect(section.getByText(/not in the cluster/)).toBeTruthy();
+    expect(section.getByText('vm/lab/default/<i>web</i>')).toBeTruthy();
+    for (const text of [difference, 'FailedScheduling: 0/3 nodes are available', 'No real guest runs.', 'Also changed'])
+      expect(section.getByText(text)).toBeTruthy();
+    expect(section.getByText('The simulation ended before everything came to rest')).toBeTruthy();
+    expect(section.getByText(/deleted/)).toBeTruthy();
   });
 
   test.each([

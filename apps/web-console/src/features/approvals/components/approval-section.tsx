@@ -9,13 +9,14 @@ import { Data } from '../../../shared/ui/data.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { TwinResult } from './twin-result.js';
 
 /** What a page shows of the plan of many instances. The service compares all of it. */
 const MAX_STEPS = 100;
 
 /** A commit of an agent with its plan. The words of the agent may be anything, so they are shown as a quotation. */
 export function ApprovalSection({ approval, onDecided }: { approval: ApprovalView; onDecided: () => void }) {
-  const { id, agent, action, changes, reason, plan, committedAt, expiresAt, destructive, refs } = approval;
+  const { id, agent, action, changes, reason, plan, twin, committedAt, expiresAt, destructive, refs } = approval;
   const [decision, setDecision] = useState<'approve' | 'reject'>();
   const [failure, setFailure] = useState<Error>();
   const notify = useNotify();
@@ -50,6 +51,7 @@ export function ApprovalSection({ approval, onDecided }: { approval: ApprovalVie
       <blockquote translate="no">{reason}</blockquote>
       <PlanContents plan={{ ...plan, steps: plan.steps.slice(0, MAX_STEPS) }} title={t`Plan`} />
       {hidden > 0 && <p className="hg-note">{t`${hidden} more steps are not shown.`}</p>}
+      {twin && <TwinResult twin={twin} />}
       {failure && <ErrorAlert title={t`Couldn't decide about the change`} error={failure} />}
       <div className="hg-actions">
         <Button
