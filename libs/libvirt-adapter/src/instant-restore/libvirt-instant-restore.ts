@@ -49,8 +49,8 @@ const socketOf = (backings: ReadonlyMap<string, ServedBacking>): string => [...b
 const REHEARSED: IngestTarget['id'] = '0'.repeat(12);
 
 /**
- * Starts VMs whose disks are empty files based on disks that this process serves. libvirt copies the content of
- * these into the files while the guest runs, and this process does while it is off. The metadata of the domain names the
+ * Starts VMs whose disks are empty files based on disks that this process serves. While the guest runs, libvirt copies
+ * the content of these into the files, and this process does while it is off. The metadata of the domain names the
  * restore until its disks need the backup no longer.
  */
 export class LibvirtInstantRestore extends InstantRestore {
