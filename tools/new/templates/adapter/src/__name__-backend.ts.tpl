@@ -56,6 +56,7 @@ export class __Name__Backend extends Backend {
       bootProof: missing('bootProof'),
       diskFiles: missing('diskFiles'),
       diskRestore: missing('diskRestore'),
+      instantRestore: missing('instantRestore'),
       cluster: missing('cluster'),
       nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
