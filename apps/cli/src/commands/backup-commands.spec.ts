@@ -110,7 +110,7 @@ describe('headgate backup', () => {
       { target: 'web-2', status: 'restoring', task: 'restore-1' },
     ]);
     const line =
-      'backup restore aaaaaab web-3 --on prod -n apps --map-network lan=pod --map-storage ssd=fast --keep-macs';
+      'backup restore aaaaaab web-3 --on prod -n apps --map-network lan=pod --map-storage ssd=fast --keep-macs --instant';
     await cli.run(line.split(' '));
     expect(changesSent().map(({ body }) => body)).toEqual([
       { context: 'lab', name: 'web-2' },
@@ -120,6 +120,7 @@ describe('headgate backup', () => {
         name: 'web-3',
         mapping: { networks: { lan: 'pod' }, storageClasses: { ssd: 'fast' } },
         keepMacs: true,
+        instant: true,
       },
     ]);
   });

@@ -27,6 +27,7 @@ interface RestoreFlags extends ChangeOptions, TargetFlag {
   readonly mapNetwork?: Record<string, string>;
   readonly mapStorage?: Record<string, string>;
   readonly keepMacs?: boolean;
+  readonly instant?: boolean;
 }
 
 interface ProveFlags extends ChangeOptions, TargetFlag {
@@ -99,7 +100,8 @@ export const addBackupCommands: AddCommands = (program, act) => {
       .option('-n, --namespace <name>', 'its namespace; by default, the one of the context')
       .option('--map-network <from=to>', 'use another network; may be repeated', parsePair)
       .option('--map-storage <from=to>', 'use another storage; may be repeated', parsePair)
-      .option('--keep-macs', 'keep the addresses of the network cards'),
+      .option('--keep-macs', 'keep the addresses of the network cards')
+      .option('--instant', 'start the VM now, while its disks are copied'),
   ).action(act(restore));
   withChangeOptions(
     group
@@ -163,7 +165,7 @@ async function restore(session: Session, id: string, name: string, flags: Restor
   const api = await session.api();
   const backup = await findBackup(api, id, flags.target);
   const path = `${pathOfBackup(backup)}/restore` as const;
-  const { namespace, mapNetwork: networks, mapStorage: storageClasses, keepMacs } = flags;
+  const { namespace, mapNetwork: networks, mapStorage: storageClasses, keepMacs, instant } = flags;
   const body = {
     context: flags.on ?? contextOf(backup),
     name,
@@ -172,6 +174,7 @@ async function restore(session: Session, id: string, name: string, flags: Restor
       ? { mapping: { ...(networks && { networks }), ...(storageClasses && { storageClasses }) } }
       : {}),
     ...(keepMacs ? { keepMacs } : {}),
+    ...(instant ? { instant } : {}),
   };
   const change: Change = {
     target: name,
