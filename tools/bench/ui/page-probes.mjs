@@ -162,7 +162,7 @@ export async function unusedCss(page, url, places) {
   ]) {
     await page.setViewportSize(viewport);
     await page.goto('about:blank');
-    // A navigation ends what was measured before it.
+    // A navigation drops the coverage before it.
     await page.coverage.startCSSCoverage({ resetOnNavigation: false });
     await page.goto(url);
     await tour(page, places);
