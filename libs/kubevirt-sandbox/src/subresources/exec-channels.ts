@@ -35,7 +35,7 @@ export class ExecChannels {
     for (const channel of [Channel.stdout, Channel.stderr, Channel.error]) this.send(channel, '');
   }
 
-  stdout(data: string): void {
+  stdout(data: string | Buffer): void {
     this.send(Channel.stdout, data);
   }
 
@@ -75,8 +75,8 @@ export class ExecChannels {
     this.socket.close(NORMAL_CLOSURE);
   }
 
-  private send(channel: number, data: string): void {
-    if (!this.ended) this.socket.send(Buffer.concat([Buffer.from([channel]), Buffer.from(data)]));
+  private send(channel: number, data: string | Buffer): void {
+    if (!this.ended) this.socket.send(Buffer.concat([Buffer.from([channel]), Buffer.from(data as string)]));
   }
 }
 

@@ -10,12 +10,16 @@ import { ContainerFiles, containerFacts } from './container-shells.js';
 import { isOfJob } from '../controllers/jobs/job-pod-controller.js';
 import { containerLog, heartbeatAt, previousLog, untilHeartbeat, type LogLine } from '../pods/container-log.js';
 import { readLogOptions, textOf, type LogOptions } from '../pods/log-options.js';
+import { runFileProgram } from './file-programs.js';
 import { portForwarding } from './port-forwarding.js';
 import { EXEC_PROTOCOLS, ExecChannels, NO_INPUT, type TerminalSize } from './exec-channels.js';
 import { kubeletError } from './kubelet-access.js';
 
 /** A container can't power off its machine. */
 const NO_POWER: GuestPower = { powerOff: () => undefined, reboot: () => undefined };
+/** Images without any program but their own. */
+const DISTROLESS = /(^|[/-])distroless([/:-]|$)/;
+const MAX_FRAME_BYTES = 32_768;
 const SHELLS = /(^|\/)(ba|a|da|z)?sh$/;
 
 /** Logs of pods, and commands in them. */
@@ -152,6 +156,7 @@ export class PodSubresources {
     const error = kubeletError(this.context, { method: 'Post', action: 'exec', pod, container, query });
     if (error !== undefined) return new ExecChannels(socket, NO_INPUT).fail(`error sending request: ${error}`);
     const command = query.getAll('command');
+    if (DISTROLESS.test(container.image ?? '')) return this.refuseProgram(socket, command);
     const tty = query.get('tty') === 'true' || query.get('tty') === '1';
     const stdin = query.get('stdin') === 'true' || query.get('stdin') === '1';
     if (stdin && opensShell(command)) this.shell(socket, pod, container, tty);
@@ -181,6 +186,10 @@ export class PodSubresources {
       onLeave: (exitCode) => channels.exit(exitCode),
     });
     if (tty) session.ask();
+    this.exitWithPod(socket, channels, pod);
+  }
+
+  private exitWithPod(socket: WebSocket, channels: ExecChannels, pod: Pod): void {
     const unsubscribe = this.context.store.subscribe(RESOURCES.pod, ({ object, type }) => {
       if (object.metadata.uid !== pod.metadata.uid) return;
       if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') channels.exit(137);
@@ -188,8 +197,23 @@ export class PodSubresources {
     socket.on('close', unsubscribe);
   }
 
+  /** As containerd and runc report it. */
+  private refuseProgram(socket: WebSocket, [program = '']: string[]): void {
+    new ExecChannels(socket, NO_INPUT).fail(
+      `error executing command in container: failed to exec in container: failed to start exec: OCI runtime exec failed: exec failed: unable to start container process: exec: "${program}": executable file not found in $PATH: unknown`,
+    );
+  }
+
   private runOnce(socket: WebSocket, pod: Pod, container: Container, command: string[]): void {
     const channels = new ExecChannels(socket, NO_INPUT);
+    const result = runFileProgram(withoutChroot(command), this.files.treeOf(pod, container));
+    if (result === 'waits') return this.exitWithPod(socket, channels, pod);
+    if (result) {
+      for (let at = 0; at < result.output.length; at += MAX_FRAME_BYTES)
+        channels.stdout(result.output.subarray(at, at + MAX_FRAME_BYTES));
+      if (result.errors !== '') channels.stderr(result.errors);
+      return channels.exit(result.exitCode);
+    }
     const shell = new GuestShell(
       containerFacts(pod, container),
       'root',
@@ -209,6 +233,8 @@ const opensShell = (command: string[]): boolean =>
   command.length === 0 ||
   (!command.includes('-c') && SHELLS.test(command.at(-1)!.split(' ')[0]!)) ||
   /exec .*sh/.test(command.at(-1)!);
+
+const withoutChroot = (command: string[]): string[] => (command[0] === 'chroot' ? command.slice(2) : command);
 
 function scriptOf(command: string[]): string {
   const flag = command.indexOf('-c');
