@@ -73,6 +73,7 @@ export * from './ports/boot-proof.port.js';
 export * from './ports/cluster-inventory.port.js';
 export * from './ports/console-source.port.js';
 export * from './ports/container-abilities.js';
+export * from './ports/container-files.port.js';
 export * from './ports/container-logs.port.js';
 export * from './ports/container-transfer.port.js';
 export * from './ports/containers.port.js';

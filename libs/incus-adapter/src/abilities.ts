@@ -51,6 +51,9 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     containerLogs: new UnavailableAbility(
       'Incus and LXD have no logs of containers: to read what a console has kept takes it away from other readers.',
     ),
+    containerFiles: new UnavailableAbility(
+      'Incus and LXD read a pipe like a file, and a read of one does not end: use the terminal of the container.',
+    ),
     containerTransfer: new IncusContainerTransfer(engine),
     consoles: openConsoles(engine),
     events: new IncusEvents(finder, history),

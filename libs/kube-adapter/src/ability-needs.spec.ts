@@ -30,6 +30,7 @@ describe('the needs of abilities', () => {
       'images',
       'containers',
       'containerLogs',
+      'containerFiles',
       'containerTransfer',
       'consoles',
       'events',

@@ -27,8 +27,8 @@ const exportsForBackups: Need = (facts) =>
 
 /**
  * What a cluster needs for each ability besides the permissions of `rbac.ts`: the APIs and features that its discovery
- * reports. The first need that is not met is the reason that users see. Containers with their consoles, logs
- * and events, the nodes and the doctor work in any cluster.
+ * reports. The first need that is not met is the reason that users see. Containers with their consoles, logs,
+ * files and events, the nodes and the doctor work in any cluster.
  */
 export const ABILITY_NEEDS: AbilityNeeds = {
   inventory: [],
@@ -44,6 +44,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   images: [cdi],
   containers: [],
   containerLogs: [],
+  containerFiles: [],
   // No cluster has it.
   containerTransfer: [],
   consoles: [],

@@ -19,6 +19,7 @@ import { KubeCloning } from './cloning/kube-cloning.js';
 import { KubeDiskBuilds } from './builds/kube-disk-builds.js';
 import type { DiskBuildOptions } from './builds/build-objects.js';
 import { KubeConsoles } from './consoles/kube-consoles.js';
+import { KubeContainerFiles } from './container-files/kube-container-files.js';
 import { KubeContainerLogs } from './containers/kube-container-logs.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
@@ -97,6 +98,7 @@ const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'inventory',
   'containers',
   'containerLogs',
+  'containerFiles',
   'consoles',
   'events',
   'metrics',
@@ -191,6 +193,7 @@ export class KubeBackend extends Backend {
       cloning: new KubeCloning(deps, discovery),
       containers,
       containerLogs: new KubeContainerLogs(api, clock),
+      containerFiles: new KubeContainerFiles(api, clock),
       containerTransfer: new UnavailableAbility(NO_CONTAINER_MOVES),
       consoles,
       events: new KubeEvents(api),

@@ -108,6 +108,7 @@ export function openAbilities(
     diskBuilds: new UnavailableAbility('The disks of VMs on libvirt are built on the machine of the service.'),
     containers: NO_CONTAINERS,
     containerLogs: NO_CONTAINERS,
+    containerFiles: NO_CONTAINERS,
     containerTransfer: NO_CONTAINERS,
     consoles: openConsoles(engine),
     events: openEvents(engine, journal),

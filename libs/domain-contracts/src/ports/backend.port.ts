@@ -6,6 +6,7 @@ import type { BootProof } from './boot-proof.port.js';
 import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import { FOR_CONTAINERS } from './container-abilities.js';
+import type { ContainerFiles } from './container-files.port.js';
 import type { ContainerLogs } from './container-logs.port.js';
 import type { ContainerTransfer } from './container-transfer.port.js';
 import type { Containers } from './containers.port.js';
@@ -52,6 +53,7 @@ export interface Abilities {
   readonly images: ImportedImages;
   readonly containers: Containers;
   readonly containerLogs: ContainerLogs;
+  readonly containerFiles: ContainerFiles;
   readonly containerTransfer: ContainerTransfer;
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
@@ -92,6 +94,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   images: true,
   containers: true,
   containerLogs: true,
+  containerFiles: true,
   containerTransfer: true,
   consoles: true,
   events: true,

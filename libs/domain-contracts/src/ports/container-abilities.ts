@@ -17,6 +17,7 @@ export const FOR_CONTAINERS = {
   images: undefined,
   containers: 'containers',
   containerLogs: 'the logs of containers',
+  containerFiles: 'the files of containers',
   containerTransfer: 'moves of containers to and from other contexts',
   consoles: 'shells in containers',
   events: 'the events of containers',

@@ -33,8 +33,10 @@ export interface FileEntry {
   readonly modifiedAt?: string;
   /** The permissions, of which NTFS and FAT have none: 0 to 0o7777. */
   readonly mode: number;
-  /** Where a link points, as `textOfFile` writes it. It is never followed. */
+  /** Where a link points, as `textOfFile` writes it. On disks, it is never followed. */
   readonly target?: string;
+  /** The kind of the entry that a link leads to. Absent for a broken link, and where links are not followed. */
+  readonly targetKind?: FileKind;
 }
 
 export interface FilePage {

@@ -66,7 +66,7 @@ const SUITES_OF_CHECKS: Readonly<Record<string, readonly AbilityName[]>> = {
   cdi: [...DISKS, 'hardware'],
   multus: ['hardware'],
   metrics: ['metrics'],
-  'storage-class': [...DISKS, 'hardware', 'containers', 'containerLogs'],
+  'storage-class': [...DISKS, 'hardware', 'containers', 'containerLogs', 'containerFiles'],
   'storage-expansion': ['hardware'],
   // The suite of proofs reads the disks as a backup does.
   'snapshot-class': ['snapshots', 'backupSource', 'bootProof'],

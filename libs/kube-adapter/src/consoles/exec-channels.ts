@@ -7,26 +7,42 @@ import { ExecStatus, type ExecOutcome } from './exec-status.js';
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 export const EXEC_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
+export interface ExecOptions {
+  /** The process, in errors. Default: `shell`. */
+  readonly subject?: string;
+  /** Receives the errors of a process without a terminal. Default: they are a part of its output. */
+  readonly onErrors?: (bytes: Buffer) => void;
+}
+
 /**
- * The terminal of a process in a pod as a byte stream. It ends without an error when the process ends, with any exit
+ * The terminal or the output of a process in a pod as a byte stream. It ends without an error when the process ends, with any exit
  * code. It fails with a DomainError when the cluster reports an error or the connection is cut. Either way, the output
  * before that is read first.
  */
 export class ExecChannels extends Duplex {
-  private readonly status = new ExecStatus();
+  private readonly status: ExecStatus;
   /** The end of the process, which the server reports before it closes the connection. */
   private reported: ExecOutcome | undefined;
   /** How the session ended. Nothing is received after that. */
   private outcome: ExecOutcome | undefined;
 
-  constructor(private readonly socket: WebSocket) {
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly options: ExecOptions = {},
+  ) {
     super();
+    this.status = new ExecStatus(this.subject);
     socket.on('message', (data: Buffer | ArrayBuffer | Buffer[], binary: boolean) => this.receive(data, binary));
     socket.once('close', (code) => this.conclude(this.reported ?? this.status.afterClose(code)));
-    socket.once('error', (error) => this.conclude(this.reported ?? connectionFailed(error)));
+    socket.once('error', (error) => this.conclude(this.reported ?? connectionFailed(this.subject, error)));
     this.once('end', () => this.destroy(this.outcome?.failure));
     // A program that only writes also needs the report of the server, so reading does not wait for a reader.
     socket.resume();
+  }
+
+  /** How the process has ended, as soon as its output ends. */
+  get conclusion(): ExecOutcome | undefined {
+    return this.outcome;
   }
 
   resize({ columns, rows }: TerminalSize): void {
@@ -66,12 +82,20 @@ export class ExecChannels extends Duplex {
     const content = bytes.subarray(1);
     switch (bytes[0]) {
       case CHANNEL.stdout:
+        return this.output(content);
       case CHANNEL.stderr:
-        if (!this.push(content)) this.socket.pause();
-        return;
+        return this.options.onErrors ? this.options.onErrors(content) : this.output(content);
       case CHANNEL.error:
         return this.report(content);
     }
+  }
+
+  private get subject(): string {
+    return this.options.subject ?? 'shell';
+  }
+
+  private output(content: Buffer): void {
+    if (!this.push(content)) this.socket.pause();
   }
 
   private report(part: Buffer): void {
@@ -99,8 +123,8 @@ export class ExecChannels extends Duplex {
   }
 }
 
-const connectionFailed = (error: Error): ExecOutcome => ({
-  failure: new DomainError('BACKEND_FAILED', `The connection to the shell failed: ${messageOf(error)}`, {
+const connectionFailed = (subject: string, error: Error): ExecOutcome => ({
+  failure: new DomainError('BACKEND_FAILED', `The connection to the ${subject} failed: ${messageOf(error)}`, {
     cause: error,
   }),
 });

@@ -16,12 +16,15 @@ const NOISE = /^Internal error occurred: |\b(?:Get|Post) "[^"]*": /g;
 export interface ExecOutcome {
   /** Absent when the program ended, with any exit code. */
   readonly failure?: DomainError;
+  /** Absent when the server did not report it. */
+  readonly exitCode?: number;
 }
 
 interface Status {
   readonly status: 'Success' | 'Failure';
   readonly message?: unknown;
   readonly reason?: unknown;
+  readonly details?: { readonly causes?: unknown };
 }
 
 /**
@@ -33,32 +36,44 @@ export class ExecStatus {
   private readonly parts: Buffer[] = [];
   private length = 0;
 
+  /** @param subject the process, in errors */
+  constructor(private readonly subject: string) {}
+
   /** @returns the outcome as soon as the report is complete, or too long */
   add(part: Buffer): ExecOutcome | undefined {
     this.length += part.length;
-    if (this.length > MAX_REPORT_BYTES) return failed(` with a report of more than ${MAX_REPORT_BYTES} bytes.`);
+    if (this.length > MAX_REPORT_BYTES) return this.failed(` with a report of more than ${MAX_REPORT_BYTES} bytes.`);
     this.parts.push(part);
     // Many small frames are not parsed again each time.
     if (!part.includes('}')) return undefined;
     const status = parse(this.text);
-    return status && outcomeOf(status);
+    return status && this.outcomeOf(status);
   }
 
   /** The outcome of a session whose connection was closed before a Status was complete. */
   afterClose(code: number): ExecOutcome {
-    if (this.length > 0) return failed(` with a report that can't be read: ${plainText(this.text, MAX_QUOTED_CHARS)}`);
+    if (this.length > 0)
+      return this.failed(` with a report that can't be read: ${plainText(this.text, MAX_QUOTED_CHARS)}`);
     if (code === NORMAL_CLOSURE || code === NO_CLOSE_CODE) return {};
-    return { failure: new DomainError('BACKEND_FAILED', `The connection to the shell was cut (close code ${code}).`) };
+    const message = `The connection to the ${this.subject} was cut (close code ${code}).`;
+    return { failure: new DomainError('BACKEND_FAILED', message) };
+  }
+
+  private outcomeOf({ status, message, reason, details }: Status): ExecOutcome {
+    if (status === 'Success') return { exitCode: 0 };
+    if (reason === 'NonZeroExitCode') return exitCodeIn(details?.causes);
+    const text = typeof message === 'string' ? message.replace(NOISE, '').trim() : '';
+    return this.failed(`: ${text || 'it gave no reason'}`);
+  }
+
+  private failed(how: string): ExecOutcome {
+    return { failure: new DomainError('BACKEND_FAILED', `The cluster ended the ${this.subject}${how}`) };
   }
 
   private get text(): string {
     return Buffer.concat(this.parts).toString();
   }
 }
-
-const failed = (how: string): ExecOutcome => ({
-  failure: new DomainError('BACKEND_FAILED', `The cluster ended the shell${how}`),
-});
 
 function parse(text: string): Status | undefined {
   try {
@@ -69,8 +84,11 @@ function parse(text: string): Status | undefined {
   }
 }
 
-function outcomeOf({ status, message, reason }: Status): ExecOutcome {
-  if (status === 'Success' || reason === 'NonZeroExitCode') return {};
-  const text = typeof message === 'string' ? message.replace(NOISE, '').trim() : '';
-  return failed(`: ${text || 'it gave no reason'}`);
+function exitCodeIn(causes: unknown): ExecOutcome {
+  if (!Array.isArray(causes)) return {};
+  const cause = (causes as ({ reason?: unknown; message?: unknown } | null)[]).find(
+    (one) => one?.reason === 'ExitCode',
+  );
+  const exitCode = typeof cause?.message === 'string' ? Number.parseInt(cause.message, 10) : Number.NaN;
+  return Number.isNaN(exitCode) ? {} : { exitCode };
 }

@@ -12,13 +12,12 @@ import {
 import { createWebSocketStream } from 'ws';
 import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
-import { CLAIMS, PODS, pathOf, subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
-import { CONTAINER, PERSISTENT_ROOT } from '../containers/container-manifest.js';
+import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import { CONTAINER } from '../containers/container-manifest.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { isAtLeast } from '../discovery/kubevirt-version.js';
-import type { PodObject } from '../api/object-types.js';
-import { containerSelector } from '../labels.js';
 import { EXEC_PROTOCOLS, ExecChannels } from './exec-channels.js';
+import { execTargetOf } from './exec-target.js';
 
 /** The subprotocol for the raw byte stream of a guest's device. */
 const PLAIN_PROTOCOLS = ['plain.kubevirt.io'] as const;
@@ -69,14 +68,7 @@ export class KubeConsoles extends ConsoleSource {
   }
 
   override async openShell(ref: InstanceRef, size: TerminalSize): Promise<Shell> {
-    const selection = { namespace: ref.namespace, labelSelector: containerSelector(ref.name) };
-    const [pod] = await this.api.list<PodObject>(PODS, selection);
-    if (pod?.status?.phase !== 'Running') {
-      if (!pod && (await this.api.list(CLAIMS, selection)).length === 0) throw instanceNotFound(ref);
-      throw new DomainError('WRONG_STATE', `The container ${ref.name} is not running. Start it first.`);
-    }
-    const main = pod.spec?.containers?.find(({ name }) => name === CONTAINER);
-    const chroot = main?.securityContext?.privileged ? ['chroot', PERSISTENT_ROOT] : [];
+    const { path, prefix } = await execTargetOf(this.api, ref);
     const query = new URLSearchParams({
       container: CONTAINER,
       stdin: 'true',
@@ -84,8 +76,7 @@ export class KubeConsoles extends ConsoleSource {
       stderr: 'false',
       tty: 'true',
     });
-    for (const argument of [...chroot, '/bin/sh', '-c', SHELL_SCRIPT]) query.append('command', argument);
-    const path = pathOf(PODS, { namespace: ref.namespace, name: pod.metadata.name, subresource: 'exec' });
+    for (const argument of [...prefix, '/bin/sh', '-c', SHELL_SCRIPT]) query.append('command', argument);
     const stream = new ExecChannels(await this.api.socket(path, EXEC_PROTOCOLS, `?${query}`));
     stream.resize(size);
     return { stream, resize: (next) => stream.resize(next) };

@@ -55,6 +55,7 @@ export async function libvirtContracts(
       'migration',
       'containers',
       'containerLogs',
+      'containerFiles',
       'containerTransfer',
       'nodeScheduling',
       'twin',

@@ -5,6 +5,7 @@ import { backupSourceContract, type BackupSourceContractOptions } from './backup
 import { bootProofContract } from './boot-proof.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
+import { containerFilesContract } from './container-files.contract.js';
 import { containerLogsContract } from './container-logs.contract.js';
 import { containerTransferContract } from './container-transfer.contract.js';
 import { containersContract, type ContainersContractOptions } from './containers.contract.js';
@@ -97,6 +98,7 @@ export function allPortsContract(
     images: () => importedImagesContract(adapter, open, { ...options, ...images }),
     containers: () => containersContract(adapter, open, { ...options, ...containers }),
     containerLogs: () => containerLogsContract(adapter, open, options),
+    containerFiles: () => containerFilesContract(adapter, open, options),
     containerTransfer: () => containerTransferContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),

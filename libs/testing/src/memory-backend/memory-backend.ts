@@ -12,6 +12,7 @@ import { MemoryBootProof } from './memory-boot-proof.js';
 import { MemoryDiskRestore } from './memory-disk-restore.js';
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
+import { MemoryContainerFiles } from './memory-container-files.js';
 import { MemoryContainerLogs } from './memory-container-logs.js';
 import { MemoryContainerTransfer } from './memory-container-transfer.js';
 import { MemoryConsoles } from './memory-consoles.js';
@@ -64,6 +65,7 @@ const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'cloning',
   'containers',
   'containerLogs',
+  'containerFiles',
   'containerTransfer',
   'consoles',
   'events',
@@ -76,6 +78,7 @@ export class MemoryBackend extends Backend {
   override readonly traits: BackendTraits;
   override readonly containerAbilities: readonly AbilityName[];
   readonly logs: MemoryContainerLogs;
+  readonly files: MemoryContainerFiles;
   closed = false;
   private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
   private readonly unavailable: Readonly<Partial<Record<AbilityName, string>>>;
@@ -91,6 +94,7 @@ export class MemoryBackend extends Backend {
     this.containerAbilities = options.containerAbilities ?? CONTAINER_ABILITIES;
     const engine = (this.engine = new MemoryEngine(traits.kind, nodeCount));
     this.logs = new MemoryContainerLogs(engine);
+    this.files = new MemoryContainerFiles(engine);
     const hardware = new MemoryHardware(engine);
     const diskIngest = new MemoryDiskIngest(engine);
     const migration = new MemoryMigration(engine, peers);
@@ -108,6 +112,7 @@ export class MemoryBackend extends Backend {
       images: new MemoryImages(engine),
       containers: new MemoryContainers(engine),
       containerLogs: this.logs,
+      containerFiles: this.files,
       containerTransfer: new MemoryContainerTransfer(engine),
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),

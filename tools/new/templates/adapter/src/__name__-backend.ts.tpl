@@ -40,6 +40,7 @@ export class __Name__Backend extends Backend {
       images: missing('images'),
       containers: missing('containers'),
       containerLogs: missing('containerLogs'),
+      containerFiles: missing('containerFiles'),
       containerTransfer: missing('containerTransfer'),
       consoles: missing('consoles'),
       events: missing('events'),
