@@ -9,7 +9,7 @@ import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
 const TIMEOUT_MS = 400_000;
-const TABS = ['', '/terminal', '/logs', '/hardware', '/snapshots', '/events', '/manifest'];
+const TABS = ['', '/terminal', '/logs', '/files', '/hardware', '/snapshots', '/events', '/manifest'];
 const HEARTBEAT = /still running \(simulated\)/;
 
 /** The page of a container over simulated clusters, in a real browser. */

@@ -12,7 +12,7 @@ import { unbracketed } from './unbracketed.js';
 
 const TIMEOUT_MS = 400_000;
 const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
-const CONTAINER_TABS = ['', '/logs', '/hardware', '/snapshots', '/events'];
+const CONTAINER_TABS = ['', '/logs', '/files', '/hardware', '/snapshots', '/events'];
 /** The console in German, which has longer words, and with each text in brackets. */
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of the web console', () => {
   let service: RunningService;

@@ -53,6 +53,23 @@ export class FileListQuery extends FileQuery {
   @Optional() @IsCountText(1, MAX_LIMIT) limit?: string;
 }
 
+/** The query of a file of a container. */
+export class ContainerFileQuery extends ContextQuery {
+  /**
+   * The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in
+   * the list of a folder. Default: `/`.
+   */
+  @Optional() @IsString() @MaxLength(MAX_PATH_CHARS) path?: string;
+}
+
+/** The query of the list of a folder of a container. */
+export class ContainerFileListQuery extends ContainerFileQuery {
+  /** How many entries to skip. Default: 0. */
+  @Optional() @IsCountText(0, MAX_SKIP) skip?: string;
+  /** How many entries to return. Default: 200. */
+  @Optional() @IsCountText(1, MAX_LIMIT) limit?: string;
+}
+
 /** A part of a disk with a file system of its own, or one that can't be read. */
 export class FileVolumeView {
   /** The number of the volume, which the other routes take. */
@@ -93,8 +110,10 @@ export class FileEntryView {
   @Optional() @IsISO8601() modifiedAt?: string;
   /** The number of its permissions, such as 420 for rw-r--r--. File systems of Windows have none. */
   @IsInt() @Min(0) @Max(0o7777) mode!: number;
-  /** Where a link points. Links are not followed. */
+  /** Where a link points. Links on disks are not followed. */
   @Optional() @IsString() target?: string;
+  /** The kind of the entry that a link leads to, in a container. Absent for a broken link, and on disks. */
+  @Optional() @IsIn(FILE_KINDS) targetKind?: FileKind;
 }
 
 /** A part of the list of a folder. */

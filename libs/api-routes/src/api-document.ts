@@ -1016,6 +1016,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/cts/{ns}/{name}/files/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of a running container, until its end is read
+         * @description A file of a running container, until its end is read. A response that breaks off is not complete. The journal has each download.
+         */
+        get: operations["ContainerFiles.content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/cts/{ns}/{name}/files/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A part of the list of a folder in a running container, as its user sees it
+         * @description A part of the list of a folder in a running container, as its user sees it. Links are followed inside the container.
+         */
+        get: operations["ContainerFiles.entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/cts/{ns}/{name}/hardware": {
         parameters: {
             query?: never;
@@ -5730,8 +5770,13 @@ export interface components {
             name: string;
             /** @description The size of a file in bytes. 0 for others. */
             sizeBytes: number;
-            /** @description Where a link points. Links are not followed. */
+            /** @description Where a link points. Links on disks are not followed. */
             target?: string;
+            /**
+             * @description The kind of the entry that a link leads to, in a container. Absent for a broken link, and on disks.
+             * @enum {string}
+             */
+            targetKind?: "file" | "folder" | "link" | "other" | "unreadable";
         };
         /** @description A part of the list of a folder. */
         FilePageView: {
@@ -11727,6 +11772,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InstanceEventView"][];
+                };
+            };
+        };
+    };
+    "ContainerFiles.content": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    "ContainerFiles.entries": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description How many entries to return. Default: 200. */
+                limit?: number;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description How many entries to skip. Default: 0. */
+                skip?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilePageView"];
                 };
             };
         };

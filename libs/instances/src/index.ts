@@ -24,6 +24,7 @@ export type { BulkPlan } from './bulk-plan.js';
 export type { MemberPlan } from './plan-members.js';
 export * from './run-bulk.js';
 export { expectRequest } from './expect-request.js';
+export * from './read-container-files.js';
 export * from './read-container-log.js';
 export * from './read-events.js';
 export * from './patch/instance-patch.js';

@@ -22,6 +22,8 @@ const ROUTES = [
   ['hardware', 'POST', '/hardware?dryRun=true', { changes: [{ kind: 'scale', cpu: 2 }] }],
   ['containerLogs', 'GET', '/logs', undefined],
   ['containerLogs', 'GET', '/logs?follow=true', undefined],
+  ['containerFiles', 'GET', '/files/entries', undefined],
+  ['containerFiles', 'GET', '/files/content?path=/etc/hostname', undefined],
   ['inventory', 'GET', '', undefined],
 ] as const;
 
@@ -186,6 +188,7 @@ describe('a backend that offers everything for containers', () => {
       snapshots: true,
       cloning: true,
       containerLogs: true,
+      containerFiles: true,
       hardware: true,
       migration: 'lab does not offer migrations of containers.',
     });

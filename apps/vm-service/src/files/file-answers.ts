@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { FileSessionView, type FilePageView, type FileQuery, type FileListQuery } from '@headgate/api-contracts';
 import { DownloadFiles, FILE_SESSION_IDLE_MS, type FileDownload, type FileSession } from '@headgate/backups';
-import { bytesOfFile, textOfFile, type Caller } from '@headgate/domain-contracts';
+import { pathOfFile, type Caller } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { clientLeft } from '../platform/client-left.js';
-import { attachment } from './attachment.js';
+import { attachment, attachmentHeaders } from '../platform/attachment.js';
 
 const DEFAULT_LIMIT = 200;
 
@@ -42,27 +42,19 @@ export class FileAnswers {
     this.send(reply, found, 'application/x-tar', `${lastNameOf(place.path, volume)}.tar`);
   }
 
-  /** The content belongs to a stranger: no browser shows it, or guesses its type. */
   private send(reply: FastifyReply, { stream, sizeBytes }: FileDownload, type: string, name: string): void {
     void reply
       .headers({
-        'content-type': type,
-        'content-disposition': attachment(name),
-        'x-content-type-options': 'nosniff',
-        'content-security-policy': "sandbox; default-src 'none'",
-        'cache-control': 'private, no-store',
+        ...attachmentHeaders(type, attachment(name)),
         ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),
       })
       .send(stream);
   }
 }
 
-/** The path in one form, so that the journal names a file in one way. */
-const placeOf = ({ volume, path }: Pick<FileQuery, 'volume' | 'path'>): { volume: number; path: string } => {
-  const names = textOfFile(bytesOfFile(path ?? '/'))
-    .split('/')
-    .filter((name) => name !== '');
-  return { volume: Number(volume), path: `/${names.join('/')}` };
-};
+const placeOf = ({ volume, path }: Pick<FileQuery, 'volume' | 'path'>): { volume: number; path: string } => ({
+  volume: Number(volume),
+  path: pathOfFile(path),
+});
 
 const lastNameOf = (path: string, otherwise: string): string => path.split('/').at(-1) || otherwise;

@@ -151,6 +151,8 @@ PATCH  /api/ext/vms/{ns}/{name}                         no       no     yes   ye
 PATCH  /api/ext/cts/{ns}/{name}                         no       no     yes   yes   -       no     no       yes   hidden
 GET    /api/ext/cts/{ns}/{name}                         no       yes    yes   yes   -       yes    yes      yes   hidden
 GET    /api/ext/cts/{ns}/{name}/events                  no       yes    yes   yes   -       yes    yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/files/entries           no       no     yes   yes   -       no     yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/files/content           no       no     yes   yes   -       no     yes      yes   hidden
 GET    /api/ext/cts/{ns}/{name}/logs                    no       yes    yes   yes   -       yes    yes      yes   hidden
 GET    /api/ext/cts/{ns}/{name}/metrics                 no       yes    yes   yes   -       yes    yes      yes   hidden
 GET    /api/ext/cts/{ns}/{name}/metrics/history         no       yes    yes   yes   -       yes    yes      yes   hidden

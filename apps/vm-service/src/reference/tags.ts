@@ -17,6 +17,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Cluster: 'The nodes, networks, instancetypes and capabilities of the contexts.',
   Consoles: 'The graphical and the serial console, as WebSockets.',
   ContainerHardware: 'The CPUs and the memory of containers.',
+  ContainerFiles: 'The files of running containers.',
   ContainerLogs: 'The output of containers.',
   ContainerReads: 'The manifests and events of containers.',
   ContainerSnapshots: 'Snapshots and clones of containers.',

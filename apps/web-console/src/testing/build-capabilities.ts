@@ -21,6 +21,7 @@ export const buildContext = (overrides: Partial<ContextCapabilities> = {}): Cont
     inventory: true,
     containers: true,
     containerLogs: true,
+    containerFiles: true,
     consoles: true,
     events: true,
     metrics: true,

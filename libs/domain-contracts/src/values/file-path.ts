@@ -51,6 +51,18 @@ export function bytesOfFile(text: string): Buffer {
   return bytes;
 }
 
+/**
+ * A path in one form, as `textOfFile` writes it, so that the journal names a file in one way.
+ * @param text default: `/`
+ * @throws DomainError INVALID_INPUT
+ */
+export function pathOfFile(text = '/'): string {
+  const names = textOfFile(bytesOfFile(text))
+    .split('/')
+    .filter((name) => name !== '');
+  return `/${names.join('/')}`;
+}
+
 /** Of the UTF-8 character at a position; 0 if there is none. */
 function charLengthAt(bytes: Buffer, at: number): number {
   const first = bytes[at] ?? 0;

@@ -10,9 +10,17 @@ import { Field } from '../ui/field.js';
 import { SelectInput } from '../ui/inputs.js';
 import { Spinner } from '../ui/loading.js';
 import { ServiceText } from '../ui/service-text.js';
+import { ReloadButton } from '../ui/reload-button.js';
 import { numeric, Table } from '../ui/table.js';
 import { Timestamp } from '../ui/timestamp.js';
-import { childOf, PAGE_ENTRIES, useEntries, type FilesSource } from './file-requests.js';
+import {
+  childOf,
+  foldersOfVolume,
+  PAGE_ENTRIES,
+  useEntries,
+  type FilesSource,
+  type FolderSource,
+} from './file-requests.js';
 
 interface FileBrowserProps {
   source: FilesSource;
@@ -39,7 +47,7 @@ export function FileBrowser({ source, session: { session, volumes } }: FileBrows
         </SelectInput>
       </Field>
       {volume.problem === undefined ? (
-        <Folder key={number} source={source} session={session} volume={number} />
+        <FolderBrowser key={number} folders={foldersOfVolume(source, session, number)} />
       ) : (
         <Alert variant="warning" title={t`The files of this volume can't be read`}>
           <ServiceText>{volume.problem}</ServiceText>
@@ -49,17 +57,11 @@ export function FileBrowser({ source, session: { session, volumes } }: FileBrows
   );
 }
 
-interface FolderProps {
-  source: FilesSource;
-  session: string;
-  volume: number;
-}
-
 /** One folder at a time, with the way back to those above. */
-function Folder({ source, session, volume }: FolderProps) {
+export function FolderBrowser({ folders }: { folders: FolderSource }) {
   const [path, setPath] = useState('/');
   const [skip, setSkip] = useState(0);
-  const { data, error, isPending, refetch } = useEntries(source, session, { volume, path }, skip);
+  const { data, error, isPending, isFetching, refetch } = useEntries(folders, path, skip);
   const go = (to: string): void => {
     setPath(to);
     setSkip(0);
@@ -75,9 +77,12 @@ function Folder({ source, session, volume }: FolderProps) {
           </Button>
         ))}
         <span className="hg-spring" />
-        <a download href={source.address(session, 'archive', { volume, path })}>
-          {t`Download this folder (tar)`}
-        </a>
+        {folders.archiveAt && (
+          <a download href={folders.archiveAt(path)}>
+            {t`Download this folder (tar)`}
+          </a>
+        )}
+        {folders.isLive && <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />}
       </nav>
       {isPending && <Spinner label={t`Loading the folder`} />}
       {error && <ErrorAlert title={t`Couldn't read the folder`} error={error} onRetry={() => void refetch()} />}
@@ -89,7 +94,7 @@ function Folder({ source, session, volume }: FolderProps) {
           </p>
           <Entries
             entries={data.entries}
-            hrefOf={(name) => source.address(session, 'content', { volume, path: childOf(path, name) })}
+            hrefOf={(name) => folders.contentAt(childOf(path, name))}
             onEnter={(name) => go(childOf(path, name))}
           />
           <Pages total={data.total} skip={skip} onSkip={setSkip} />
@@ -109,12 +114,12 @@ function Entries({ entries, hrefOf, onEnter }: EntriesProps) {
   if (entries.length === 0) return <p className="hg-note">{t`This folder is empty.`}</p>;
   return (
     <Table label={t`Files`} columns={[t`Name`, numeric(t`Size`), t`Changed`, t`Actions`]}>
-      {entries.map(({ name, kind, sizeBytes, modifiedAt, target }) => (
+      {entries.map(({ name, kind, sizeBytes, modifiedAt, target, targetKind }) => (
         <tr key={name}>
           <td>
-            {kind === 'folder' ? (
+            {(targetKind ?? kind) === 'folder' ? (
               <Button variant="link" onClick={() => onEnter(name)}>
-                <Data>{`${name}/`}</Data>
+                <Data>{kind === 'link' ? `${name} → ${target ?? ''}` : `${name}/`}</Data>
               </Button>
             ) : (
               <Data>{kind === 'link' ? `${name} → ${target ?? ''}` : name}</Data>
@@ -123,12 +128,12 @@ function Entries({ entries, hrefOf, onEnter }: EntriesProps) {
           <td className="hg-numeric">{kind === 'file' ? readableBytes(sizeBytes) : ''}</td>
           <td>{modifiedAt !== undefined && <Timestamp at={modifiedAt} />}</td>
           <td>
-            {kind === 'file' && (
+            {(targetKind ?? kind) === 'file' && (
               <a download href={hrefOf(name)} aria-label={t`Download ${name}`}>
                 {t`Download`}
               </a>
             )}
-            {kind === 'other' && <span className="hg-note">{t`Device, socket or pipe`}</span>}
+            {(targetKind ?? kind) === 'other' && <span className="hg-note">{t`Device, socket or pipe`}</span>}
             {kind === 'unreadable' && <span className="hg-note">{t`Can't be read`}</span>}
           </td>
         </tr>

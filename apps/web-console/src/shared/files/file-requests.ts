@@ -56,13 +56,48 @@ export function filesOfVm(address: InstanceAddress): FilesSource {
   };
 }
 
-export const useEntries = (source: FilesSource, session: string, place: FilePlace, skip: number) =>
+/** A tree of folders that is browsed. */
+export interface FolderSource {
+  /** Names the tree in the cache. */
+  readonly key: readonly unknown[];
+  /** Whether its files may change while they are browsed. */
+  readonly isLive: boolean;
+  entries(
+    query: { readonly path: string; readonly skip?: number; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<FilePageView>;
+  /** The address of a file. */
+  contentAt(path: string): string;
+  /** The address of a folder as tar, where there are such. */
+  readonly archiveAt?: (path: string) => string;
+}
+
+export const foldersOfVolume = (source: FilesSource, session: string, volume: number): FolderSource => ({
+  key: [session, volume],
+  isLive: false,
+  entries: (query, signal) => source.entries(session, { ...query, volume }, signal),
+  contentAt: (path) => source.address(session, 'content', { volume, path }),
+  archiveAt: (path) => source.address(session, 'archive', { volume, path }),
+});
+
+/** Of a container that runs. */
+export function foldersOfContainer(address: InstanceAddress): FolderSource {
+  const { context } = address;
+  const files = `${extensionPath(address, 'cts')}/files` as const;
+  return {
+    key: ['container', address],
+    isLive: true,
+    entries: (query, signal) => getJson(`${files}/entries`, { query: { ...query, context }, signal }),
+    contentAt: (path) => withQuery(`${files}/content`, { path, context }),
+  };
+}
+
+export const useEntries = (folders: FolderSource, path: string, skip: number) =>
   useQuery({
-    queryKey: ['files', session, place, skip],
-    queryFn: ({ signal }) =>
-      source.entries(session, { ...place, ...(skip > 0 && { skip }), limit: PAGE_ENTRIES }, signal),
-    // The disks do not change. A request is not repeated for a session that has ended.
-    staleTime: Number.POSITIVE_INFINITY,
+    queryKey: ['files', ...folders.key, path, skip],
+    queryFn: ({ signal }) => folders.entries({ path, ...(skip > 0 && { skip }), limit: PAGE_ENTRIES }, signal),
+    // Disks do not change. A request is not repeated for a session that has ended.
+    staleTime: folders.isLive ? 0 : Number.POSITIVE_INFINITY,
     retry: false,
   });
 

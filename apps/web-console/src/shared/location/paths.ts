@@ -6,7 +6,8 @@ export type InstanceTab =
 const encoded = ({ context, namespace, name }: InstanceAddress): string =>
   [context, namespace, name].map(encodeURIComponent).join('/');
 
-export type ContainerTab = 'overview' | 'terminal' | 'logs' | 'hardware' | 'snapshots' | 'events' | 'manifest';
+export type ContainerTab =
+  'overview' | 'terminal' | 'logs' | 'files' | 'hardware' | 'snapshots' | 'events' | 'manifest';
 
 /** Paths inside the console. */
 export const paths = {

@@ -15,12 +15,14 @@ import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Spinner } from '../../../shared/ui/loading.js';
 import { Tabs } from '../../../shared/ui/tabs.js';
+import { ContainerFilesTab } from './container-files-tab.js';
 import { ContainerLogTab } from './container-log-tab.js';
 
 const allTabs = perLanguage((): Readonly<Record<ContainerTab, string>> => ({
   overview: t`Overview`,
   terminal: t`Terminal`,
   logs: t`Logs`,
+  files: t`Files`,
   hardware: t`Hardware`,
   snapshots: t`Snapshots`,
   events: t`Events`,
@@ -35,7 +37,7 @@ interface ContainerPageProps {
   address: InstanceAddress;
   tab: ContainerTab;
   /** The tabs that belong to other features; the route provides them. */
-  panels: Readonly<Record<Exclude<ContainerTab, 'logs'>, (ct: ContainerView) => ReactNode>>;
+  panels: Readonly<Record<Exclude<ContainerTab, 'logs' | 'files'>, (ct: ContainerView) => ReactNode>>;
 }
 
 /** One container: its status and actions stay visible, the rest is in tabs. */
@@ -74,10 +76,16 @@ export function ContainerPage({ address, tab, panels }: ContainerPageProps) {
         onSelect={(next) => navigate(paths.container(ct, next), { replace: true })}
       />
       <div id={PANEL_ID} role="tabpanel" aria-label={allTabs()[tab]} className="hg-instance-panel">
-        {tab === 'logs' ? <ContainerLogTab key={ct.ref} ct={ct} /> : panels[tab](ct)}
+        {panelOf(tab, ct, panels)}
       </div>
     </div>
   );
+}
+
+function panelOf(tab: ContainerTab, ct: ContainerView, panels: ContainerPageProps['panels']): ReactNode {
+  if (tab === 'logs') return <ContainerLogTab key={ct.ref} ct={ct} />;
+  if (tab === 'files') return <ContainerFilesTab key={ct.ref} ct={ct} />;
+  return panels[tab](ct);
 }
 
 /** The abilities of the tabs that some contexts do not have. */

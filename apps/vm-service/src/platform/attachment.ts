@@ -17,3 +17,15 @@ export function attachment(name: string): string {
   );
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
+
+/**
+ * The headers of a body that belongs to a stranger: no browser shows it, or guesses its type.
+ * @param disposition as `attachment` returns it
+ */
+export const attachmentHeaders = (type: string, disposition: string): Readonly<Record<string, string>> => ({
+  'content-type': type,
+  'content-disposition': disposition,
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'cache-control': 'private, no-store',
+});
