@@ -51,7 +51,7 @@ describe('The programs of simulated containers', () => {
     const print = ['-exec', 'stat', '-c', '%n', '{}', '+'];
     expect(run('find', '/root/below/', ...depths, ...print)[0]).toBe('/root/below/hostname\n');
     expect(run('find', '/root/below', ...depths, ...print)).toEqual(['', '', 0]);
-    expect(run('find', '/none/', ...print)).toEqual(['', 'find: ‘/none/’: No such file or directory\n', 1]);
+    expect(run('find', '/none/', ...print)).toEqual(['', "find: '/none/': No such file or directory\n", 1]);
     expect(run('find', '/root/', ...depths, '-type', 'l', '-exec', 'readlink', '{}', ';')[0]).toBe(
       '../etc/hostname\nloop\n/etc\n',
     );

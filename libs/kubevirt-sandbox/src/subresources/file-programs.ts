@@ -72,7 +72,7 @@ const find: Program = ([start = '.', ...args], tree) => {
   const visit = (path: string, depth: number): void => {
     const place = resolve(tree, path, path.endsWith('/'));
     const kind = place === undefined ? undefined : kindOf(tree, place);
-    if (place === undefined || kind === undefined) return void errors.push(`find: ‘${path}’: ${NO_ENTRY}\n`);
+    if (place === undefined || kind === undefined) return void errors.push(`find: '${path}': ${NO_ENTRY}\n`);
     if (depth >= minDepth)
       tests.every((test) => {
         if (test.type !== undefined) return test.type === kind;
