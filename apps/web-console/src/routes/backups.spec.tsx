@@ -122,6 +122,7 @@ describe('the page of backups', () => {
       namespace: 'tailvm',
       name: 'web-2',
       keepMacs: false,
+      instant: false,
     });
     fireEvent.click(row.getByRole('button', { name: /^Delete the backup of web-1/ }));
     expect(real(`DELETE ${NIGHTLY}/points/${WEB.id}`)).toEqual([]);
