@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FileEntryView } from '@headgate/api-contracts';
 import { FakeService } from '../testing/fake-service.js';
-import { vmView } from '../testing/instances.js';
+import { containerView, vmView } from '../testing/instances.js';
 import { Cli, Recorder } from '../testing/run-cli.js';
 
 const SESSION = '3f1c9a52-6a53-4a5c-9a53-0d8f3a1c9a52';
@@ -138,8 +138,40 @@ describe('headgate files', () => {
     expect(bodies().at(-1)).toEqual({ context: 'prod' });
   });
 
+  describe('of a container', () => {
+    const BOX = '/api/ext/cts/default/box-1/files';
+    beforeEach(() => void service.json('GET /api/vms', []).json('GET /api/cts', [containerView()]));
+
+    test('are listed and saved without a volume, and without a session', async () => {
+      service.json(`GET ${BOX}/entries`, { total: 1, isCut: false, entries: [entry('hostname')] });
+      service.on(`GET ${BOX}/content`, (response) => response.writeHead(200).end('box-1\n'));
+      expect(await cli.json(['files', 'list', 'box-1'])).toMatchObject([{ name: 'hostname' }]);
+      expect(await cli.json(['files', 'list', 'box-1', '/etc'])).toHaveLength(1);
+      const { code, stdout } = await cli.run(['files', 'get', 'box-1', '/etc/hostname', '--to', '-']);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'box-1\n' });
+      const paths = service.requests.filter(({ url }) => url.startsWith(BOX)).map(({ url }) => url);
+      expect(paths.map((url) => new URL(url, service.url).searchParams.get('path'))).toEqual([
+        '/',
+        '/etc',
+        '/etc/hostname',
+      ]);
+      expect(bodies()).toEqual([]);
+    });
+
+    test.each([
+      ['files', 'get', 'box-1', '0', '/a'],
+      ['files', 'get', 'box-1', '/a', '--archive'],
+      ['files', 'list', 'box-1', '--snapshot', 'before'],
+    ])('have neither volumes, archives nor snapshots: %s %s %s %s %s', async (...args) => {
+      expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '' });
+      expect(service.lines.filter((line) => line.includes(BOX))).toEqual([]);
+    });
+  });
+
   test.each([
     ['files', 'get', 'web-1', 'one', '/a'],
+    ['files', 'get', 'web-1', '/a'],
+    ['files', 'get', 'web-1', '0', '/a', '/b'],
     ['files', 'get', 'web-1', '0', '/a/..'],
     ['files', 'list', 'web-1', '-1'],
     ['files', 'list', 'backup:ab'],

@@ -1,6 +1,6 @@
 import type { FileEntryView, FilePageView, FileSessionView } from '@headgate/api-contracts';
 import { ClientError } from '../client/client-error.js';
-import { openFiles, type OpenFiles, type SourceFlags } from '../files/open-files.js';
+import { findSource, type OpenFiles, type SourceFlags } from '../files/open-files.js';
 import { expectNoTerminal, saveFile } from '../files/save-file.js';
 import type { Session } from '../session.js';
 import type { Presentation } from '../terminal/output.js';
@@ -15,12 +15,18 @@ interface GetFlags extends SourceFlags {
 
 type Volume = FileSessionView['volumes'][number];
 
+/** A file or a folder. */
+interface Place {
+  readonly volume?: string;
+  readonly path: string;
+}
+
 /** As many as a page of the service has at most. */
 const PAGE = 1000;
 /** The guest that reads the disks may need a while for a large folder. */
 const LONGEST_SILENCE_MS = 600_000;
 const SOURCE =
-  'a VM that is stopped, or that has a snapshot (--snapshot); or backup:ID with the beginning of the ID of a backup';
+  'a container that runs; a VM that is stopped, or that has a snapshot (--snapshot); or backup:ID with the beginning of the ID of a backup';
 
 const VOLUMES: Presentation<Volume> = {
   nameOf: ({ number }) => String(number),
@@ -50,19 +56,20 @@ const ENTRIES: Presentation<FileEntryView> = {
 
 /** files list and get. */
 export const addFileCommands: AddCommands = (program, act) => {
-  const group = program.command('files').summary('list and download files of backups, snapshots and stopped VMs');
+  const group = program
+    .command('files')
+    .summary('list and download files of containers, backups, snapshots and stopped VMs');
   group
     .helpCommand(false)
     .description(
-      'Files on the disks of VMs, without an agent. A guest of the service reads the disks, and changes nothing.',
+      'Files of containers, and on the disks of VMs without an agent: a guest of the service reads the disks, and changes nothing. Containers have no volumes.',
     );
   group
     .command('list')
     .alias('ls')
-    .description('Lists the volumes on the disks, or a folder of a volume.')
+    .description('Lists the volumes on the disks, or a folder of a volume or of a container.')
     .argument('<source>', SOURCE)
-    .argument('[volume]', 'the number of a volume')
-    .argument('[path]', 'a folder of the volume; by default, its root')
+    .argument('[place...]', 'the number of a volume, and a folder; of a container, the folder; by default, the root')
     .option('--snapshot <name>', 'the disks of this snapshot')
     .option('--target <name>', 'the target that has the backup')
     .option('--on <context>', 'the context that reads the backup; by default, that of the original')
@@ -71,8 +78,7 @@ export const addFileCommands: AddCommands = (program, act) => {
     .command('get')
     .description('Downloads a file, or with --archive a folder as tar. An existing file is not replaced.')
     .argument('<source>', SOURCE)
-    .argument('<volume>', 'the number of the volume')
-    .argument('<path>', 'as in the list: %25 is a percent sign')
+    .argument('<place...>', 'the number of the volume, and the path as in the list; of a container, the path')
     .option('--to <file>', 'the new file, or - for standard output; by default, its name in this folder')
     .option('--archive', 'a folder with everything in it, as tar')
     .option('--snapshot <name>', 'the disks of this snapshot')
@@ -81,17 +87,14 @@ export const addFileCommands: AddCommands = (program, act) => {
     .action(act(get));
 };
 
-async function list(
-  session: Session,
-  source: string,
-  volume: string | undefined,
-  path: string | undefined,
-  flags: SourceFlags,
-): Promise<void> {
-  const number = volume === undefined ? undefined : parseVolume(volume);
-  const files = await openFiles(await session.api(), source, flags);
-  if (number === undefined) return session.output.list(files.session.volumes, VOLUMES);
-  const { entries, isCut } = await readFolder(session, files, { volume: number, path: path ?? '/' });
+async function list(session: Session, name: string, place: readonly string[], flags: SourceFlags): Promise<void> {
+  const source = await findSource(await session.api(), name, flags);
+  if (source.hasVolumes && place.length === 0) {
+    const { volumes = [] } = await source.open();
+    return session.output.list(volumes, VOLUMES);
+  }
+  const folder = placeOf(place.length === (source.hasVolumes ? 1 : 0) ? [...place, '/'] : place, source);
+  const { entries, isCut } = await readFolder(session, await source.open(), folder);
   if (isCut) session.output.note('The folder has more entries than the service lists.');
   await session.output.list(entries, ENTRIES);
 }
@@ -99,13 +102,13 @@ async function list(
 async function readFolder(
   session: Session,
   { path, query }: OpenFiles,
-  of: { readonly volume: string; readonly path: string },
+  folder: Place,
 ): Promise<Pick<FilePageView, 'entries' | 'isCut'>> {
   const { http } = await session.api();
   const entries: FileEntryView[] = [];
   for (;;) {
     const { body } = await http.json<FilePageView>('GET', `${path}/entries`, {
-      query: { ...query, ...of, skip: entries.length, limit: PAGE },
+      query: { ...query, ...folder, skip: entries.length, limit: PAGE },
       timeoutMs: LONGEST_SILENCE_MS,
     });
     entries.push(...body.entries);
@@ -113,15 +116,17 @@ async function readFolder(
   }
 }
 
-async function get(session: Session, source: string, volume: string, path: string, flags: GetFlags): Promise<void> {
-  const file = flags.to ?? nameOf(path, flags);
+async function get(session: Session, name: string, place: readonly string[], flags: GetFlags): Promise<void> {
+  const file = flags.to ?? fileNameOf(place.at(-1) ?? '', flags);
   expectNoTerminal(session, file);
-  const number = parseVolume(volume);
   const api = await session.api();
-  const files = await openFiles(api, source, flags);
+  const source = await findSource(api, name, flags);
+  const wanted = placeOf(place, source);
+  if (flags.archive && !source.hasVolumes) throw ClientError.usage('Folders of containers are not sent as an archive.');
+  const files = await source.open();
   const answer = await api.http.open('GET', `${files.path}/${flags.archive ? 'archive' : 'content'}`, {
     headers: { accept: '*/*' },
-    query: { ...files.query, volume: number, path },
+    query: { ...files.query, ...wanted },
     signal: session.environment.interrupted,
     timeoutMs: LONGEST_SILENCE_MS,
   });
@@ -130,14 +135,19 @@ async function get(session: Session, source: string, volume: string, path: strin
   await session.output.value({ file, bytes }, () => `${printable(file)}: ${readableBytes(bytes)}\n`, file);
 }
 
-function parseVolume(text: string): string {
-  if (!/^\d{1,3}$/.test(text))
-    throw ClientError.usage(`"${text}" is not the number of a volume: see headgate files list.`);
-  return text;
+/** @throws ClientError unless there is a volume where the source has them, and one path */
+function placeOf(place: readonly string[], { hasVolumes }: { readonly hasVolumes: boolean }): Place {
+  const [volume = '', path = ''] = hasVolumes ? place : ['', ...place];
+  if (place.length !== (hasVolumes ? 2 : 1))
+    throw ClientError.usage(hasVolumes ? 'Name the number of a volume, and one path.' : 'Name one path.');
+  if (!hasVolumes) return { path };
+  if (!/^\d{1,3}$/.test(volume))
+    throw ClientError.usage(`"${volume}" is not the number of a volume: see headgate files list.`);
+  return { volume, path };
 }
 
 /** The last part of the path, as the list shows it: it has no slash and no control character. */
-function nameOf(path: string, { archive }: GetFlags): string {
+function fileNameOf(path: string, { archive }: GetFlags): string {
   const name = path.split('/').findLast((part) => part !== '') ?? 'files';
   if (name === '.' || name === '..') throw ClientError.usage(`"${path}" has no name to save it under: use --to.`);
   return archive ? `${name}.tar` : name;

@@ -3,7 +3,7 @@ import { findBackup, pathOfBackup } from '../backups/find-backup.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ClientError } from '../client/client-error.js';
 import { findAddress } from '../instances/find-instance.js';
-import { vmExtension } from '../instances/instance.js';
+import { ctExtension, vmExtension, type InstanceAddress } from '../instances/instance.js';
 
 export interface SourceFlags {
   readonly snapshot?: string;
@@ -11,48 +11,71 @@ export interface SourceFlags {
   readonly on?: string;
 }
 
-/** The files of a backup or of a VM, which a guest of the service reads. */
+/** Files that the service can read. */
 export interface OpenFiles {
-  readonly session: FileSessionView;
-  /** Of the session. Its parts have the lists and the content. */
-  readonly path: `/api/ext/vms/${string}/${string}/files/${string}` | BackupFilesPath;
+  /** The volumes on the disks of a backup or a VM. Absent for a container, which has one tree. */
+  readonly volumes?: FileSessionView['volumes'];
+  /** The lists and the content are below it. */
+  readonly path: string;
   /** What each request needs. */
   readonly query: { readonly context?: string };
 }
 
-type BackupFilesPath = `/api/ext/backups/targets/${string}/points/${string}/files/${string}`;
+/** What has the files, before anything is opened. */
+export interface FileSource {
+  readonly hasVolumes: boolean;
+  /**
+   * Lets the service boot a guest that reads the disks. It returns the same session while that is open, and closes it
+   * when it was not used for some minutes.
+   */
+  open(): Promise<OpenFiles>;
+}
 
 /** The guest that reads the disks has to boot. */
 const LONGEST_BOOT_MS = 300_000;
 const BACKUP = /^backup:/;
 
 /**
- * Opens the files of a backup, a stopped VM, or a snapshot of a VM. The service returns the same session while it is
- * open, and closes it when it was not used for some minutes.
- * @param source `backup:` and the beginning of an ID, or the name of a VM
+ * Finds a backup, a VM or a container.
+ * @param source `backup:` and the beginning of an ID, or the name of an instance
  * @throws ClientError
  */
-export async function openFiles(api: ApiClient, source: string, flags: SourceFlags): Promise<OpenFiles> {
-  return BACKUP.test(source) ? openBackup(api, source.replace(BACKUP, ''), flags) : openVm(api, source, flags);
+export async function findSource(api: ApiClient, source: string, flags: SourceFlags): Promise<FileSource> {
+  const { snapshot, target, on } = flags;
+  if (BACKUP.test(source)) {
+    if (snapshot !== undefined) throw ClientError.usage('--snapshot is for VMs only.');
+    return backupSource(api, source.replace(BACKUP, ''), flags);
+  }
+  if (target !== undefined || on !== undefined) throw ClientError.usage('--target and --on are for backups only.');
+  const address = await findAddress(api, source);
+  if (address.kind === 'vm') return vmSource(api, address, snapshot);
+  if (snapshot !== undefined) throw ClientError.usage('--snapshot is for VMs only.');
+  const { context } = address;
+  return {
+    hasVolumes: false,
+    open: async () => ({ path: `${ctExtension(address)}/files`, query: { context } }),
+  };
 }
 
-async function openBackup(api: ApiClient, id: string, { snapshot, target, on }: SourceFlags): Promise<OpenFiles> {
-  if (snapshot !== undefined) throw ClientError.usage('--snapshot is for VMs only.');
+async function backupSource(api: ApiClient, id: string, { target, on }: SourceFlags): Promise<FileSource> {
   const found = await findBackup(api, id, target);
   const files = `${pathOfBackup(found)}/files` as const;
   const body = { context: on ?? decodeURIComponent(found.point.ref.split('/')[1] ?? '') };
-  const session = await open(api, files, { body });
-  return { session, path: `${files}/${session.session}`, query: {} };
+  return { hasVolumes: true, open: () => openSession(api, files, { query: {}, body }) };
 }
 
-async function openVm(api: ApiClient, name: string, { snapshot, target, on }: SourceFlags): Promise<OpenFiles> {
-  if (target !== undefined || on !== undefined) throw ClientError.usage('--target and --on are for backups only.');
-  const address = await findAddress(api, name, 'vm');
-  const query = { context: address.context };
+function vmSource(api: ApiClient, address: InstanceAddress, snapshot: string | undefined): FileSource {
+  const body = snapshot === undefined ? {} : { snapshot };
   const files = `${vmExtension(address)}/files` as const;
-  const session = await open(api, files, { query, body: snapshot === undefined ? {} : { snapshot } });
-  return { session, path: `${files}/${session.session}`, query };
+  return { hasVolumes: true, open: () => openSession(api, files, { query: { context: address.context }, body }) };
 }
 
-const open = async (api: ApiClient, path: string, options: object): Promise<FileSessionView> =>
-  (await api.http.json<FileSessionView>('POST', path, { ...options, timeoutMs: LONGEST_BOOT_MS })).body;
+async function openSession(
+  api: ApiClient,
+  path: string,
+  { query, body }: { readonly query: OpenFiles['query']; readonly body: object },
+): Promise<OpenFiles> {
+  const options = { query, body, timeoutMs: LONGEST_BOOT_MS };
+  const { session, volumes } = (await api.http.json<FileSessionView>('POST', path, options)).body;
+  return { volumes, path: `${path}/${session}`, query };
+}
