@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { TaskView, VmView } from '@headgate/api-contracts';
+import type { ContainerView, TaskView, VmView } from '@headgate/api-contracts';
 import { Api } from './api.js';
 import { HeadgateProgram } from './headgate-program.js';
 import { describeIf } from './machine.js';
@@ -150,6 +150,18 @@ describeIf(why, 'headgate, the command line, with npm start -- --sandbox', () =>
     });
     await api.send('DELETE', `/api/ext/tokens/${body.id}`);
     expect((await headgate.run(['list'], own)).code).toBe(3);
+  });
+
+  test('lists and saves files of a container', async () => {
+    const { body } = await api.send<ContainerView[]>('GET', '/api/cts');
+    const { ref, name } = body.find(({ phase }) => phase === 'Running')!;
+    const names = await headgate.run(['files', 'list', ref, '/etc', '-o', 'name']);
+    expect(names.stdout.split('\n')).toContain('hostname');
+    const file = join(headgate.home, 'hostname');
+    expect(await headgate.json(['files', 'get', ref, '/etc/hostname', '--to', file])).toMatchObject({ file });
+    expect(readFileSync(file, 'utf8')).toBe(`${name}\n`);
+    expect(await headgate.run(['files', 'get', ref, '/etc', '--to', '-'])).toMatchObject({ code: 5, stdout: '' });
+    expect(await headgate.run(['files', 'list', ref, '/none'])).toMatchObject({ code: 4, stdout: '' });
   });
 
   test('checks the service', async () => {
