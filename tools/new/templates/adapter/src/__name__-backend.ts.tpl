@@ -61,6 +61,7 @@ export class __Name__Backend extends Backend {
       cluster: missing('cluster'),
       nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
+      twin: missing('twin'),
     });
   }
 
