@@ -15,9 +15,9 @@ export interface ExecOptions {
 }
 
 /**
- * The terminal or the output of a process in a pod as a byte stream. It ends without an error when the process ends, with
- * any exit code. It fails with a DomainError when the cluster reports an error or the connection is cut. Either way, the
- * output before that is read first.
+ * The terminal or the output of a process in a pod as a byte stream. It ends without an error when the process ends,
+ * with any exit code. It fails with a DomainError when the cluster reports an error or the connection is cut. Either
+ * way, the output before that is read first.
  */
 export class ExecChannels extends Duplex {
   private readonly status: ExecStatus;

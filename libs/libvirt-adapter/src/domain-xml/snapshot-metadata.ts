@@ -43,8 +43,8 @@ export const PENDING_KINDS = [
 /**
  * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into
  * the one below. `migration` copies the domain to another host, and `move` a disk to another pool. `disk-restore` fills
- * new volumes for disks, and `backup-restore` those of a VM that may run meanwhile; both are left to their tasks. A change is recorded before it begins, so that an interrupted one can
- * be completed or undone.
+ * new volumes for disks, and `backup-restore` those of a VM that may run meanwhile; both are left to their tasks. A
+ * change is recorded before it begins, so that an interrupted one can be completed or undone.
  */
 export interface PendingChange {
   readonly kind: (typeof PENDING_KINDS)[number];
