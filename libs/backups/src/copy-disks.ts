@@ -9,8 +9,8 @@ import {
   type DiskWriter,
   type StepContext,
 } from '@headgate/domain-contracts';
-import { diskPath } from './backup-point.js';
 import type { BackupStore } from './backup-store.js';
+import { openDisk } from './stored-disk.js';
 
 export interface CopiedDisks {
   readonly store: BackupStore;
@@ -37,12 +37,10 @@ export async function copyDisks(
   const totalBytes = disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   let [doneBytes, writtenBytes] = [0, 0];
   for (const { name, sizeBytes } of disks) {
-    const file = await store.openFile(point, diskPath(name));
-    if (file.sizeBytes !== sizeBytes)
-      throw new DomainError('BACKEND_FAILED', `The disk ${name} of the backup has ${file.sizeBytes} bytes.`);
+    const disk = await openDisk(store, point, { name, sizeBytes });
     const hashes: Promise<string>[] = [];
     writtenBytes += await copyDisk(
-      Readable.from(file.content(signal), { objectMode: false, signal }),
+      Readable.from(disk.content(signal), { objectMode: false, signal }),
       await receiver.write(name, signal),
       (offset) => bytes(doneBytes + Math.min(offset, sizeBytes), totalBytes),
       async (block) => void hashes.push(hashBlock(block)),

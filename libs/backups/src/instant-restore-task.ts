@@ -15,12 +15,12 @@ import {
   type TaskDefinition,
   type TaskJournal,
 } from '@headgate/domain-contracts';
-import { diskPath, VARIABLES_PATH } from './backup-point.js';
-import type { BackupStore, ReadingLock } from './backup-store.js';
+import { VARIABLES_PATH } from './backup-point.js';
+import type { ReadingLock } from './backup-store.js';
 import type { FillInput, RestoreTaskDeps } from './fill-task.js';
 import { findPoint, findTarget } from './find-target.js';
-import type { Manifest } from './manifest.js';
 import { portableOf, readManifest } from './restored-vm.js';
+import { openDisks } from './stored-disk.js';
 
 /** The journaled input. Without secrets. */
 export interface InstantRestoreInput extends FillInput {
@@ -91,11 +91,8 @@ export class InstantRestoreTask implements TaskDefinition<InstantRestoreInput> {
     const state = await instant.state(target);
     const last = steps.at(-1);
     log(`The service was restarted at the step ${last?.name ?? 'reserve'}; the VM is ${state}.`);
-    if (last?.name === 'reserve' && !last.isFinished) {
-      // Disks may be missing.
-      if (state === 'blank') await ingest.discard(target);
-      return { action: 'continue' };
-    }
+    // Disks may be missing.
+    if (last?.name === 'reserve' && !last.isFinished && state === 'blank') await ingest.discard(target);
     return { action: 'continue' };
   }
 
@@ -206,7 +203,7 @@ export class InstantRestoreTask implements TaskDefinition<InstantRestoreInput> {
     const lock = await store.lockForReading();
     try {
       await findPoint(store, point);
-      return { lock, disks: await disksOf(store, point, await readManifest(store, point)) };
+      return { lock, disks: await openDisks(store, point, await readManifest(store, point)) };
     } catch (error) {
       await lock.release().catch(() => undefined);
       throw error;
@@ -226,17 +223,6 @@ export class InstantRestoreTask implements TaskDefinition<InstantRestoreInput> {
       target: { id, ref },
     };
   }
-}
-
-async function disksOf(store: BackupStore, point: string, { vm }: Manifest): Promise<ProofDisk[]> {
-  const disks: ProofDisk[] = [];
-  for (const { name, sizeBytes } of vm.disks) {
-    const file = await store.openFile(point, diskPath(name));
-    if (file.sizeBytes !== sizeBytes)
-      throw new DomainError('BACKEND_FAILED', `The disk ${name} of the backup has ${file.sizeBytes} bytes.`);
-    disks.push({ name, sizeBytes, read: (offset, length) => file.read(offset, length) });
-  }
-  return disks;
 }
 
 const gone = ({ ref }: IngestTarget, cause: unknown): DomainError =>

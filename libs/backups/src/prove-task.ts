@@ -9,7 +9,6 @@ import {
   type BootSpec,
   type Clock,
   type ProofCertificate,
-  type ProofDisk,
   type ProvedDisk,
   type Resumption,
   type StepContext,
@@ -19,11 +18,12 @@ import {
   type TaskJournal,
 } from '@headgate/domain-contracts';
 import { diskPath, originOf, VARIABLES_PATH, type BackupPoint } from './backup-point.js';
-import type { BackupStore, BackupStores, StoredFile } from './backup-store.js';
+import type { BackupStore, BackupStores } from './backup-store.js';
 import { findPoint, findTarget } from './find-target.js';
 import type { Manifest } from './manifest.js';
 import type { ProofSigner, ProofStore } from './proof-store.js';
 import { readManifest } from './restored-vm.js';
+import { openDisk, wrongSize, type StoredDisk } from './stored-disk.js';
 
 /** The journaled input. Without secrets. */
 export interface ProveInput {
@@ -62,7 +62,7 @@ type Draft = { -readonly [K in keyof ProofCertificate]: ProofCertificate[K] };
 
 interface OpenedPoint {
   readonly manifest: Manifest;
-  readonly disks: readonly { readonly name: string; readonly file: StoredFile }[];
+  readonly disks: readonly StoredDisk[];
   readonly variables?: Buffer;
 }
 
@@ -212,14 +212,13 @@ export class ProveTask implements TaskDefinition<ProveInput> {
     const { tree, files } = await store.identify(point);
     draft.point = { ...draft.point, tree };
     const manifest = await readManifest(store, point);
-    const disks: OpenedPoint['disks'][number][] = [];
+    const disks: StoredDisk[] = [];
     for (const { name, sizeBytes } of manifest.vm.disks) {
-      const file = await store.openFile(point, diskPath(name));
+      const disk = await openDisk(store, point, { name, sizeBytes });
       const contentId = files.find(({ path }) => path === diskPath(name))?.contentId;
-      if (file.sizeBytes !== sizeBytes || contentId === undefined)
-        throw new DomainError('BACKEND_FAILED', `The disk ${name} of the backup has ${file.sizeBytes} bytes.`);
+      if (contentId === undefined) throw wrongSize(name, sizeBytes);
       draft.disks = [...draft.disks, { name, sizeBytes, contentId }];
-      disks.push({ name, file });
+      disks.push(disk);
     }
     if (!manifest.hasFirmwareVariables) return { manifest, disks };
     const variables = await store.openFile(point, VARIABLES_PATH);
@@ -232,12 +231,12 @@ export class ProveTask implements TaskDefinition<ProveInput> {
     draft: Draft,
     signal: AbortSignal,
   ): Promise<readonly ProvedDisk[]> {
-    const totalBytes = disks.reduce((sum, { file }) => sum + file.sizeBytes, 0);
+    const totalBytes = disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     const verified: ProvedDisk[] = [];
     let doneBytes = 0;
-    for (const [index, { file }] of disks.entries()) {
+    for (const [index, { content }] of disks.entries()) {
       const hash = createHash('sha256');
-      for await (const part of file.content(signal)) {
+      for await (const part of content(signal)) {
         hash.update(part);
         doneBytes += part.length;
         bytes(doneBytes, totalBytes);
@@ -267,11 +266,7 @@ function bootSpecOf({ id, command, timeLimitMs }: ProveInput, { manifest, disks,
   return {
     id,
     vm,
-    disks: disks.map(({ name, file }): ProofDisk => ({
-      name,
-      sizeBytes: file.sizeBytes,
-      read: (offset, length) => file.read(offset, length),
-    })),
+    disks,
     timeLimitMs,
     ...(variables && { firmwareVariables: variables }),
     ...(command && { command }),

@@ -1,6 +1,5 @@
 import {
   Change,
-  DomainError,
   throwFirstRefusal,
   REHEARSAL_ID,
   type Audit,
@@ -11,13 +10,13 @@ import {
   type Caller,
   type OpenedFiles,
   type Plan,
-  type ProofDisk,
 } from '@headgate/domain-contracts';
-import { diskPath, type BackupPoint } from '../backup-point.js';
+import type { BackupPoint } from '../backup-point.js';
 import type { BackupStore, BackupStores } from '../backup-store.js';
 import { findPoint, findTarget } from '../find-target.js';
 import type { Manifest } from '../manifest.js';
 import { readManifest } from '../restored-vm.js';
+import { openDisks } from '../stored-disk.js';
 import type { FileSession, FileSessions } from './file-sessions.js';
 
 export interface OpenPointFilesDeps {
@@ -92,13 +91,7 @@ export class OpenPointFiles extends Change<[request: PointFilesRequest], FileSes
     // Clean-ups would remove content that is being read.
     const lock = await store.lockForReading();
     try {
-      const disks: ProofDisk[] = [];
-      for (const { name, sizeBytes } of manifest.vm.disks) {
-        const file = await store.openFile(point.id, diskPath(name));
-        if (file.sizeBytes !== sizeBytes)
-          throw new DomainError('BACKEND_FAILED', `The disk ${name} of the backup has ${file.sizeBytes} bytes.`);
-        disks.push({ name, sizeBytes, read: (offset, length) => file.read(offset, length) });
-      }
+      const disks = await openDisks(store, point.id, manifest);
       const lost = AbortSignal.any([signal, lock.signal]);
       const files = await backend.requireFor('vm', 'diskFiles').open({ id, disks }, lost);
       lock.signal.addEventListener('abort', () => void files.close(), { once: true });
