@@ -69,4 +69,7 @@ export async function findBackup(api: ApiClient, id: string, targetName?: string
   );
 }
 
+/** The context that had the VM. */
+export const contextOf = ({ point }: FoundBackup): string => decodeURIComponent(point.ref.split('/')[1] ?? '');
+
 const namesOf = (targets: readonly BackupTargetView[]): string => targets.map(({ name }) => name).join(', ');

@@ -1,6 +1,7 @@
-import type { BackupTargetView, VmView } from '@headgate/api-contracts';
+import type { BackupTargetView } from '@headgate/api-contracts';
 import {
   chooseTarget,
+  contextOf,
   findBackup,
   findTargets,
   listBackups,
@@ -216,5 +217,3 @@ async function remove(session: Session, id: string, flags: ChangeOptions & Targe
   };
   await runChanges(session, [change], flags);
 }
-
-const contextOf = ({ point }: FoundBackup): VmView['context'] => decodeURIComponent(point.ref.split('/')[1] ?? '');

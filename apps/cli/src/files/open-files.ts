@@ -1,5 +1,5 @@
 import type { FileSessionView } from '@headgate/api-contracts';
-import { findBackup, pathOfBackup } from '../backups/find-backup.js';
+import { contextOf, findBackup, pathOfBackup } from '../backups/find-backup.js';
 import type { ApiClient } from '../client/api-client.js';
 import { ClientError } from '../client/client-error.js';
 import { findAddress } from '../instances/find-instance.js';
@@ -60,7 +60,7 @@ export async function findSource(api: ApiClient, source: string, flags: SourceFl
 async function backupSource(api: ApiClient, id: string, { target, on }: SourceFlags): Promise<FileSource> {
   const found = await findBackup(api, id, target);
   const files = `${pathOfBackup(found)}/files` as const;
-  const body = { context: on ?? decodeURIComponent(found.point.ref.split('/')[1] ?? '') };
+  const body = { context: on ?? contextOf(found) };
   return { hasVolumes: true, open: () => openSession(api, files, { query: {}, body }) };
 }
 
