@@ -82,11 +82,6 @@ export class TwinCluster {
     return this.clock.now();
   }
 
-  /** Milliseconds until the simulation does something; undefined if it never does. */
-  untilNext(): number | undefined {
-    return this.clock.untilNext();
-  }
-
   /** Reports new events about VMs until the returned function is called. */
   followEvents(listener: (event: VmEvent) => void): () => void {
     return this.simulation.followVmEvents(listener);
