@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   BackupSource,
   DomainError,
-  messageOf,
   throwFirstRefusal,
   type BackupDisk,
   type BackupReading,
@@ -12,7 +11,8 @@ import {
   type Refusal,
 } from '@headgate/domain-contracts';
 import { ANNOTATION } from '../labels.js';
-import { BEAT_MS, LeftOvers } from '../left-overs/left-overs.js';
+import { LeftOvers } from '../left-overs/left-overs.js';
+import { startBeats } from '../left-overs/start-beats.js';
 import { SNAPSHOTS } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterExports } from '../export/cluster-exports.js';
@@ -45,6 +45,7 @@ interface Found extends DisksOfBackup {
   readonly vm: FoundVm;
 }
 
+const NOT_KEPT_ALIVE = 'the snapshot of a backup was not kept alive';
 const LEFT_OVERS = {
   removed: 'a snapshot that a backup has left was removed',
   failed: 'the snapshots that backups have left were not looked for',
@@ -152,7 +153,8 @@ export class KubeBackupSource extends BackupSource {
     const snapshot = await this.snapshots.create(ref, reading);
     const source = { vm: ref.name, snapshot, reading, signal: either };
     const offer = new SnapshotExport({ exports: this.deps.exports, snapshots: this.snapshots }, source);
-    const holding: Holding = { snapshot, offer, stopBeats: this.startBeats(snapshot), disks: [] };
+    const stopBeats = startBeats(snapshot, { ...this.deps, objects: this.snapshots, failed: NOT_KEPT_ALIVE });
+    const holding: Holding = { snapshot, offer, stopBeats, disks: [] };
     const cancel = (): void => over.abort(signal.reason);
     signal.addEventListener('abort', cancel);
     try {
@@ -215,16 +217,6 @@ export class KubeBackupSource extends BackupSource {
         'NOT_SUPPORTED',
         `The snapshot of ${name} is without ${missing.map((disk) => disk.name).join(', ')}: its storage has no snapshots.`,
       );
-  }
-
-  private startBeats(snapshot: SnapshotObject): () => void {
-    let count = 0;
-    return this.deps.clock.every(BEAT_MS, () => {
-      void this.snapshots.beat(snapshot, ++count).catch((error: unknown) => {
-        const { name } = snapshot.metadata;
-        this.deps.log.warn({ snapshot: name, reason: messageOf(error) }, 'the snapshot of a backup was not kept alive');
-      });
-    });
   }
 
   private closing(

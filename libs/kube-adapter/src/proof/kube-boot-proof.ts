@@ -14,7 +14,8 @@ import {
 } from '@headgate/domain-contracts';
 import type { VmObject } from '../api/object-types.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
-import { BEAT_MS, LeftOvers } from '../left-overs/left-overs.js';
+import { LeftOvers } from '../left-overs/left-overs.js';
+import { startBeats } from '../left-overs/start-beats.js';
 import { copyDisks, DamagedDisk } from './copy-disks.js';
 import { ProofGuest, type ProofGuestDeps } from './proof-guest.js';
 import { ProofMachines } from './proof-machines.js';
@@ -29,6 +30,7 @@ export interface KubeBootProofDeps extends ProofPlanDeps, ProofGuestDeps {
   readonly takePicture?: TakePicture | undefined;
 }
 
+const NOT_KEPT_ALIVE = 'the VM of a proof was not kept alive';
 const LEFT_OVERS = {
   removed: 'a VM that a proof has left was removed',
   failed: 'the VMs that proofs have left were not looked for',
@@ -97,7 +99,7 @@ export class KubeBootProof extends BootProof {
     let stopBeats = (): void => undefined;
     try {
       const machine = await this.machines.create(spec, namespace);
-      stopBeats = this.startBeats(machine);
+      stopBeats = startBeats(machine, { ...this.deps, objects: this.machines, failed: NOT_KEPT_ALIVE });
       signal.throwIfAborted();
       const volumes = await this.machines.createVolumes(machine, spec, storageClass);
       const sha256 = await copyDisks(this.deps, spec, volumes, signal);
@@ -128,15 +130,5 @@ export class KubeBootProof extends BootProof {
     // A guest that has ended has no screen.
     const picture = await takePicture?.(() => consoles.openVnc(ref)).catch(() => undefined);
     return { ...seen, ...(picture && { picture }) };
-  }
-
-  private startBeats(machine: VmObject): () => void {
-    let count = 0;
-    return this.deps.clock.every(BEAT_MS, () => {
-      void this.machines.beat(machine, ++count).catch((error: unknown) => {
-        const { name } = machine.metadata;
-        this.deps.log.warn({ vm: name, reason: messageOf(error) }, 'the VM of a proof was not kept alive');
-      });
-    });
   }
 }
