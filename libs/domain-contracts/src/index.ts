@@ -46,6 +46,7 @@ export * from './model/boot-sign.js';
 export * from './model/first-boot-sign.js';
 export * from './model/login-prompt.js';
 export * from './model/running-proofs.js';
+export * from './model/running-work.js';
 export * from './model/portable-vm.js';
 export * from './model/proof-certificate.js';
 export * from './model/verify-proof.js';

@@ -1,5 +1,6 @@
 import { DomainError } from '../values/domain-error.js';
 import type { Refusal } from './plan.js';
+import { RunningWork } from './running-work.js';
 
 /** Guests of proofs at the same time, of one service in one context. */
 const MAX_PROOFS = 2;
@@ -8,15 +9,11 @@ const PROOF_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Whether it identifies a proof. Names of objects contain it. */
 export const isProofId = (id: string): boolean => PROOF_ID.test(id);
 
-interface Running {
-  readonly memoryBytes: number;
-  readonly cancel: AbortController;
-  ended: Promise<unknown>;
-}
-
 /** The proofs of backups that this process runs in a context. */
 export class RunningProofs {
-  private readonly running = new Map<string, Running>();
+  private readonly work = new RunningWork();
+  /** Of the guests, by the IDs of the proofs. */
+  private readonly memory = new Map<string, number>();
 
   /**
    * Runs a proof until its work has ended. It counts from the beginning, so that two proofs at the same time see each
@@ -29,21 +26,19 @@ export class RunningProofs {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     if (!isProofId(id)) throw new DomainError('INVALID_INPUT', 'id: use a UUID in lower case.');
-    if (this.running.has(id)) throw new DomainError('BUSY', `The proof ${id} runs already.`);
-    const cancel = new AbortController();
-    const entry: Running = { memoryBytes, cancel, ended: Promise.resolve() };
-    this.running.set(id, entry);
-    const working = work(AbortSignal.any([signal, cancel.signal]));
-    entry.ended = working.catch(() => undefined).finally(() => this.running.delete(id));
-    try {
-      return await working;
-    } finally {
-      await entry.ended;
-    }
+    const busy = (): DomainError => new DomainError('BUSY', `The proof ${id} runs already.`);
+    return this.work.run(id, { signal, busy }, async (either) => {
+      this.memory.set(id, memoryBytes);
+      try {
+        return await work(either);
+      } finally {
+        this.memory.delete(id);
+      }
+    });
   }
 
   has(id: string): boolean {
-    return this.running.has(id);
+    return this.memory.has(id);
   }
 
   /** Why a further proof can't begin now. */
@@ -56,17 +51,15 @@ export class RunningProofs {
 
   /** The memory of the guests of other proofs, in bytes. */
   memoryOfOthers(id: string): readonly number[] {
-    return [...this.running].filter(([other]) => other !== id).map(([, { memoryBytes }]) => memoryBytes);
+    return [...this.memory].filter(([other]) => other !== id).map(([, memoryBytes]) => memoryBytes);
   }
 
-  async whenEnded(id: string): Promise<void> {
-    await this.running.get(id)?.ended;
+  whenEnded(id: string): Promise<void> {
+    return this.work.whenEnded(id);
   }
 
   /** Ends all proofs, and waits until nothing is left of them. */
-  async close(): Promise<void> {
-    const all = [...this.running.values()];
-    for (const { cancel } of all) cancel.abort(new DomainError('SHUTTING_DOWN', 'The service is stopping.'));
-    await Promise.all(all.map(({ ended }) => ended));
+  close(): Promise<void> {
+    return this.work.close();
   }
 }

@@ -4,6 +4,7 @@ import {
   DomainError,
   InstantRestore,
   messageOf,
+  RunningWork,
   type Clock,
   type DiskIngest,
   type IngestTarget,
@@ -37,11 +38,6 @@ export interface LibvirtInstantRestoreDeps extends ServedDisksDeps {
   readonly createTemporaryFolder: () => Promise<string>;
 }
 
-interface Running {
-  readonly cancel: AbortController;
-  ended: Promise<unknown>;
-}
-
 /** Longer IDs would make the path of the socket too long. */
 const folderOf = ({ id }: IngestTarget): string => `restore-${id.replaceAll('-', '').slice(0, 12)}`;
 const SOCKET = 'n';
@@ -54,7 +50,7 @@ const REHEARSED: IngestTarget['id'] = '0'.repeat(12);
  * restore until its disks need the backup no longer.
  */
 export class LibvirtInstantRestore extends InstantRestore {
-  private readonly running = new Map<string, Running>();
+  private readonly running = new RunningWork();
 
   constructor(private readonly deps: LibvirtInstantRestoreDeps) {
     super();
@@ -69,23 +65,14 @@ export class LibvirtInstantRestore extends InstantRestore {
     return buildPlan(steps, { refusals });
   }
 
-  override async run(
+  override run(
     spec: InstantRestoreSpec,
     report: InstantRestoreReport,
     signal: AbortSignal,
   ): Promise<'complete' | 'absent'> {
     const { id, ref } = spec;
-    if (this.running.has(id)) throw new DomainError('BUSY', `${ref.name} is being restored already.`);
-    const cancel = new AbortController();
-    const entry: Running = { cancel, ended: Promise.resolve() };
-    this.running.set(id, entry);
-    const work = this.serve(spec, report, AbortSignal.any([signal, cancel.signal]));
-    entry.ended = work.catch(() => undefined).finally(() => this.running.delete(id));
-    try {
-      return await work;
-    } finally {
-      await entry.ended;
-    }
+    const busy = (): DomainError => new DomainError('BUSY', `${ref.name} is being restored already.`);
+    return this.running.run(id, { signal, busy }, (either) => this.serve(spec, report, either));
   }
 
   override async state(target: IngestTarget): Promise<InstantRestoreState> {
@@ -98,16 +85,14 @@ export class LibvirtInstantRestore extends InstantRestore {
   }
 
   override async discard(target: IngestTarget): Promise<void> {
-    await this.running.get(target.id)?.ended;
+    await this.running.whenEnded(target.id);
     const state = await this.state(target);
     if (state === 'absent' || state === 'complete') await this.removeFolder(target);
   }
 
   /** Serves no disk any more. Guests wait for the next start of the service. */
-  async close(): Promise<void> {
-    const all = [...this.running.values()];
-    for (const { cancel } of all) cancel.abort(new DomainError('SHUTTING_DOWN', 'The service is stopping.'));
-    await Promise.all(all.map(({ ended }) => ended));
+  close(): Promise<void> {
+    return this.running.close();
   }
 
   private async serve(
