@@ -1,3 +1,4 @@
+import { editDisks, SOURCE } from '../domain-xml/edit-disks.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import { formatXml } from '../xml/xml.js';
 import { editDomainXml } from '../snapshots/edit-domain-xml.js';
@@ -24,17 +25,16 @@ export interface CloneXmlEdit {
  */
 export function cloneDomainXml(xml: string, source: { readonly uuid: string }, edit: CloneXmlEdit): string {
   const { name, uuid, metadata, disks, dropped, ejected, nvram, serialLog, seed } = edit;
-  const renamed = xml
+  const identified = xml
     .replace(/<name>[^<]*<\/name>/, () => `<name>${name}</name>`)
     // Also in the paths of sockets and in the SMBIOS data.
     .replaceAll(source.uuid, uuid)
     .replace(/<genid>[^<]*<\/genid>/, '')
-    .replace(/<interface\b[\s\S]*?<\/interface>/g, (nic) => nic.replace(/<mac\b[^>]*\/>/, ''))
-    .replace(/<disk\b[\s\S]*?<\/disk>/g, (disk) => {
-      const target = /<target\b[^>]*\bdev=['"]([^'"]+)['"]/.exec(disk)?.[1] ?? '';
-      if (dropped.has(target)) return '';
-      return ejected.has(target) ? disk.replace(/<source\b[^>]*(?:\/>|>[\s\S]*?<\/source>)/, '') : disk;
-    })
+    .replace(/<interface\b[\s\S]*?<\/interface>/g, (nic) => nic.replace(/<mac\b[^>]*\/>/, ''));
+  const renamed = editDisks(identified, (disk, target) => {
+    if (dropped.has(target)) return '';
+    return ejected.has(target) ? disk.replace(SOURCE, '') : disk;
+  })
     .replace(/ *<hostdev\b[\s\S]*?<\/hostdev>\n?/g, '')
     .replace(/<log\b[^>]*\/>/g, () =>
       serialLog === undefined ? '' : formatXml({ log: { '@file': serialLog, '@append': 'on' } }),

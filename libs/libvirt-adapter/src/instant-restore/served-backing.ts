@@ -1,6 +1,7 @@
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import { backingElement } from '../domain-xml/domain-devices.js';
 import type { DiskSpec } from '../domain-xml/domain-spec.js';
+import { BACKING, editDisks, SOURCE } from '../domain-xml/edit-disks.js';
 import { attribute, element, elements, formatXml } from '../xml/xml.js';
 
 export type ServedBacking = NonNullable<DiskSpec['backing']>;
@@ -11,7 +12,7 @@ export type ServedBacking = NonNullable<DiskSpec['backing']>;
  * @param backings by the targets of the disks
  */
 export const withServedBacking = (xml: string, backings: ReadonlyMap<string, ServedBacking>): string =>
-  editDisks(xml, new Set(backings.keys()), (disk, target) => {
+  editPlainDisks(xml, new Set(backings.keys()), (disk, target) => {
     const backing = backings.get(target);
     if (!backing) return disk;
     return disk
@@ -21,7 +22,7 @@ export const withServedBacking = (xml: string, backings: ReadonlyMap<string, Ser
 
 /** The XML of a domain whose disks are based on nothing, and report errors to the guest as those of other VMs do. */
 export const withoutServedBacking = (xml: string, targets: readonly string[]): string =>
-  editDisks(xml, new Set(targets), (disk) => disk);
+  editPlainDisks(xml, new Set(targets), (disk) => disk);
 
 /** The targets of the disks that are based on a served one, in the order of the domain. */
 export const servedTargets = ({ document }: DomainDescription, socket: string): string[] =>
@@ -31,13 +32,14 @@ export const servedTargets = ({ document }: DomainDescription, socket: string): 
     return target !== undefined && attribute(elements(source, 'host')[0], 'socket') === socket ? [target] : [];
   });
 
-const SOURCE = /<source\b[^>]*?(?:\/>|>[\s\S]*?<\/source>)/;
-const BACKING = /<backingStore\b[\s\S]*<\/backingStore>|<backingStore\s*\/>/;
 const POLICIES = /\s(?:r?error_policy)=(?:'[^']*'|"[^"]*")/g;
 
-/** Everything else stays to the letter, because any program may have written it. */
-const editDisks = (xml: string, targets: ReadonlySet<string>, edit: (disk: string, target: string) => string): string =>
-  xml.replace(/<disk\b[\s\S]*?<\/disk>/g, (disk) => {
-    const target = /<target\b[^>]*\bdev=['"]([^'"]+)['"]/.exec(disk)?.[1] ?? '';
-    return targets.has(target) ? edit(disk.replace(BACKING, '').replace(POLICIES, ''), target) : disk;
-  });
+/** @param edit a disk that is based on nothing, and has the usual policies */
+const editPlainDisks = (
+  xml: string,
+  targets: ReadonlySet<string>,
+  edit: (disk: string, target: string) => string,
+): string =>
+  editDisks(xml, (disk, target) =>
+    targets.has(target) ? edit(disk.replace(BACKING, '').replace(POLICIES, ''), target) : disk,
+  );

@@ -1,3 +1,4 @@
+import { BACKING, editDisks, SOURCE } from '../domain-xml/edit-disks.js';
 import {
   INSTANCE_PREFIX,
   INSTANCE_XMLNS,
@@ -23,28 +24,22 @@ export interface DomainXmlEdit {
 export function editDomainXml(xml: string, { disks, metadata, nvram, media = NO_MEDIA }: DomainXmlEdit): string {
   const end = xml.lastIndexOf('</metadata>');
   const head = replaceMetadata(xml.slice(0, end), metadata);
-  const tail = xml
-    .slice(end)
-    .replace(/<disk\b[\s\S]*?<\/disk>/g, (disk) => {
-      const target = /<target\b[^>]*\bdev=['"]([^'"]+)['"]/.exec(disk)?.[1] ?? '';
-      const path = disks.get(target) ?? media.get(target);
-      if (path !== undefined) return replaceFile(disk, path);
-      return media.has(target) ? disk.replace(SOURCE, '') : disk;
-    })
-    .replace(/(<nvram\b[^>]*>)[^<]*(<\/nvram>)/, (whole, open: string, close: string) =>
-      nvram === undefined ? whole : `${open}${escape(nvram)}${close}`,
-    );
+  const tail = editDisks(xml.slice(end), (disk, target) => {
+    const path = disks.get(target) ?? media.get(target);
+    if (path !== undefined) return replaceFile(disk, path);
+    return media.has(target) ? disk.replace(SOURCE, '') : disk;
+  }).replace(/(<nvram\b[^>]*>)[^<]*(<\/nvram>)/, (whole, open: string, close: string) =>
+    nvram === undefined ? whole : `${open}${escape(nvram)}${close}`,
+  );
   return head + tail;
 }
 
 const NO_MEDIA: ReadonlyMap<string, undefined> = new Map();
 
-const SOURCE = /<source\b[^>]*?(?:\/>|>[\s\S]*?<\/source>)/;
-
 /** libvirt reads the files below an overlay from the overlay itself. */
 const replaceFile = (disk: string, path: string): string =>
   disk
-    .replace(/<backingStore\b[\s\S]*<\/backingStore>|<backingStore\s*\/>/, '')
+    .replace(BACKING, '')
     .replace(/(<source\b[^>]*\bfile=)(?:'[^']*'|"[^"]*")/, (_whole, start: string) => `${start}"${escape(path)}"`);
 
 /** The prefix is up to the writer. */
