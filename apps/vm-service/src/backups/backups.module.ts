@@ -58,7 +58,7 @@ import { BackupsController } from './backups.controller.js';
 import { DiskRestoresController } from './disk-restores.controller.js';
 import { ProofFiles } from './proof-files.js';
 import { ProofKey } from './proof-key.js';
-import { provideRestore } from './provide-restore.js';
+import { provideTask } from './provide-task.js';
 import { ResticRetention } from './restic-store.js';
 import { ResticStores } from './restic-stores.js';
 
@@ -66,7 +66,9 @@ const CLEAN_TASK = Symbol('CleanTask');
 const PROVE_RUN_TASK = Symbol('ProveRunTask');
 const RESTORE_TASK = Symbol('RestoreTask');
 const INSTANT_RESTORE_TASK = Symbol('InstantRestoreTask');
+const RESTORE_DISKS_TASK = Symbol('RestoreDisksTask');
 const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
+const RESTORED = { ...STORED, directory: InstanceDirectory, backends: BackendDirectory } as const;
 
 /** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
 @Module({
@@ -112,18 +114,13 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
         audit: Audit,
       ) => new ProvePoint({ targets, stores, backends, definition, task: tasks.define(definition), audit }),
     },
-    provideDeps(ProveRunTask, {
+    ...provideTask(PROVE_RUN_TASK, ProveRunTask, {
       ...STORED,
       proofs: ProofStore,
       proof: ProveTask,
       cleanUp: CleanTask,
       clock: Clock,
     }),
-    {
-      provide: PROVE_RUN_TASK,
-      inject: [ProveRunTask, TaskRunner],
-      useFactory: (definition: ProveRunTask, tasks: TaskRunner) => tasks.define(definition),
-    },
     provideClass(ResticRetention, [Clock], Retention),
     provideDeps(AddTarget, { ...STORED, audit: Audit, clock: Clock }),
     provideDeps(RemoveTarget, { ...STORED, audit: Audit, backends: BackendDirectory }),
@@ -158,45 +155,18 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
         return new BackUpVm({ directory, backends, targets, task, reservations, audit });
       },
     },
-    {
-      provide: INSTANT_RESTORE_TASK,
-      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner, Clock],
-      useFactory: (
-        targets: BackupTargetStore,
-        stores: BackupStores,
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        tasks: TaskRunner,
-        clock: Clock,
-      ) => tasks.define(new InstantRestoreTask({ targets, stores, directory, backends, clock })),
-    },
-    {
-      provide: RESTORE_TASK,
-      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner],
-      useFactory: (
-        targets: BackupTargetStore,
-        stores: BackupStores,
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        tasks: TaskRunner,
-      ) => tasks.define(new RestoreTask({ targets, stores, directory, backends })),
-    },
+    ...provideTask(INSTANT_RESTORE_TASK, InstantRestoreTask, { ...RESTORED, clock: Clock }),
+    ...provideTask(RESTORE_TASK, RestoreTask, RESTORED),
+    ...provideTask(RESTORE_DISKS_TASK, RestoreDisksTask, RESTORED),
     provideDeps(RestorePoint, {
-      ...STORED,
-      directory: InstanceDirectory,
-      backends: BackendDirectory,
+      ...RESTORED,
       task: RESTORE_TASK,
       instantTask: INSTANT_RESTORE_TASK,
       reservations: Reservations,
       audit: Audit,
     }),
-    provideRestore(RestoreDisks, RestoreDisksTask),
-    provideDeps(CleanTask, { ...STORED, retention: Retention, proofs: ProofStore, clock: Clock }),
-    {
-      provide: CLEAN_TASK,
-      inject: [CleanTask, TaskRunner],
-      useFactory: (definition: CleanTask, tasks: TaskRunner) => tasks.define(definition),
-    },
+    provideDeps(RestoreDisks, { ...RESTORED, task: RESTORE_DISKS_TASK, reservations: Reservations, audit: Audit }),
+    ...provideTask(CLEAN_TASK, CleanTask, { ...STORED, retention: Retention, proofs: ProofStore, clock: Clock }),
     provideDeps(CleanTarget, {
       ...STORED,
       retention: Retention,
