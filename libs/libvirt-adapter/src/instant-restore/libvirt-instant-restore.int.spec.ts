@@ -259,6 +259,17 @@ describeWithLibvirt(`Instant restores on libvirt${missing === undefined ? '' : `
     expect(await isServed(two)).toBe(false);
   });
 
+  test('a VM that is deleted as soon as it starts ends its restore', async () => {
+    const spec = await reserve([memoryDisk(randomBytes(MIB))]);
+    let deletion: Promise<unknown> = Promise.resolve();
+    // It waits for the lock of the start, and has it before the restore goes on.
+    const starting = async (): Promise<void> => void (deletion = backend.require('provisioning').delete(spec.ref));
+    expect(await restore.run(spec, silent({ starting }), never)).toBe('absent');
+    await deletion;
+    expect(await isServed(spec)).toBe(false);
+    expect((await libvirt.volumes()).filter((name) => name.startsWith(`${spec.ref.name}-`))).toEqual([]);
+  });
+
   test(
     'a service that is killed before any of its changes leaves a VM that is complete later, or nothing',
     async () => {

@@ -72,7 +72,11 @@ export class LibvirtInstantRestore extends InstantRestore {
   ): Promise<'complete' | 'absent'> {
     const { id, ref } = spec;
     const busy = (): DomainError => new DomainError('BUSY', `${ref.name} is being restored already.`);
-    return this.running.run(id, { signal, busy }, (either) => this.serve(spec, report, either));
+    return this.running.run(id, { signal, busy }, async (either) => {
+      const outcome = await this.serve(spec, report, either);
+      await this.removeFolder(spec);
+      return outcome;
+    });
   }
 
   override async state(target: IngestTarget): Promise<InstantRestoreState> {
@@ -102,10 +106,7 @@ export class LibvirtInstantRestore extends InstantRestore {
   ): Promise<'complete' | 'absent'> {
     const state = await this.state(spec);
     signal.throwIfAborted();
-    if (state === 'complete' || state === 'absent') {
-      await this.removeFolder(spec);
-      return state;
-    }
+    if (state === 'complete' || state === 'absent') return state;
     const { pool } = this.deps;
     await pool.ensure();
     const { owner, refusals } = await checkServedDisks(this.deps, `${folderOf(spec)}/${SOCKET}`);
@@ -127,10 +128,11 @@ export class LibvirtInstantRestore extends InstantRestore {
         report,
       );
       const follower = new RestoreFollower({ spec, socket: path, disks, targets, progress, report }, this.deps);
-      const outcome = await follower.run(signal);
-      await server.close();
-      await this.removeFolder(spec);
-      return outcome;
+      return await follower.run(signal);
+    } catch (error) {
+      // It may be deleted at any moment, also right after its start.
+      if (DomainError.is(error, 'INSTANCE_NOT_FOUND') && (await this.state(spec)) === 'absent') return 'absent';
+      throw error;
     } finally {
       await server.close();
     }
