@@ -148,7 +148,7 @@ export class RestoreBackupDto {
   @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
   /** Whether the network cards keep the addresses of the original. Default: false. */
   @Optional() @IsBoolean() keepMacs?: boolean;
-  /** Whether the VM starts at once, and reads its disks from the backup until they are copied. Default: false. */
+  /** Whether the VM starts immediately, and reads its disks from the backup until they are copied. Default: false. */
   @Optional() @IsBoolean() instant?: boolean;
 }
 

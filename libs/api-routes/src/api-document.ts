@@ -7826,7 +7826,7 @@ export interface components {
              * @example local
              */
             context: string;
-            /** @description Whether the VM starts at once, and reads its disks from the backup until they are copied. Default: false. */
+            /** @description Whether the VM starts immediately, and reads its disks from the backup until they are copied. Default: false. */
             instant?: boolean;
             /** @description Whether the network cards keep the addresses of the original. Default: false. */
             keepMacs?: boolean;

@@ -54,7 +54,7 @@ const RETRY_MS = 5000;
 const GONE = ['BACKUP_TARGET_NOT_FOUND', 'BACKUP_POINT_NOT_FOUND'] as const;
 
 /**
- * Builds a VM from a point and starts it at once: its guest reads the rest from the backup. Once its guest runs,
+ * Builds a VM from a point and starts it immediately: its guest reads the rest from the backup. Once its guest runs,
  * the task can't be undone, and only ends when all is copied, the VM is deleted, or the backup no longer exists.
  */
 export class InstantRestoreTask implements TaskDefinition<InstantRestoreInput> {

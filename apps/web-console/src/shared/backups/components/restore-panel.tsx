@@ -123,7 +123,7 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
               {canStartAtOnce && (
                 <Switch
                   id="restore-instant"
-                  label={t`Start at once: the VM reads from the backup until its disks are copied, and pauses while the target is away`}
+                  label={t`Start immediately: the VM reads from the backup until its disks are copied, and pauses while the target is away`}
                   isChecked={instant}
                   onChange={setStartsAtOnce}
                 />
